@@ -1,0 +1,36 @@
+"""The dictionary of access rules: rows carry a hash, this table says what it stands for."""
+
+from __future__ import annotations
+
+from muniment.model.access import PUBLIC, PUBLIC_ID, AccessRule
+from muniment.model.errors import NotFound
+from muniment.store.database import Tx
+from muniment.store.statements import sql
+
+
+def intern(tx: Tx, rule: AccessRule) -> int:
+    """The id of `rule`, stored in the dictionary when it is new to this tenant."""
+    access_id = rule.access_id
+    if access_id != PUBLIC_ID:
+        rows = [
+            {"access_id": access_id, "alternative": number, "labels": sorted(labels)}
+            for number, labels in enumerate(sorted(rule.alternatives, key=sorted))
+        ]
+        for row in rows:
+            tx.execute(sql("insert_access_rule"), row)
+    return access_id
+
+
+def load_rules(tx: Tx, access_ids: list[int]) -> dict[int, AccessRule]:
+    """The rules behind some ids of this tenant."""
+    if set(access_ids) <= {PUBLIC_ID}:
+        return {PUBLIC_ID: PUBLIC}
+    alternatives: dict[int, list[list[str]]] = {}
+    for access_id, labels in tx.execute(sql("access_rules"), {"ids": access_ids}).fetchall():
+        alternatives.setdefault(access_id, []).append(labels)
+    rules = {access_id: AccessRule.of(*labels) for access_id, labels in alternatives.items()}
+    rules[PUBLIC_ID] = PUBLIC
+    missing = set(access_ids) - set(rules)
+    if missing:
+        raise NotFound(f"access rule {missing.pop()} is not in the dictionary; the database was changed by hand")
+    return rules

@@ -1,0 +1,41 @@
+"""Evidence rows: immutable, one a (source, source_id, source_version)."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import dict_row
+
+from muniment.model.evidence import Evidence
+from muniment.store.database import Tx
+from muniment.store.statements import sql
+
+
+def insert_all(tx: Tx, rows: list[dict[str, Any]]) -> None:
+    """Stores the rows that are new; a row whose key is taken is left alone, whoever may see the one in place."""
+    tx.cursor().executemany(sql("insert_evidence"), rows)
+
+
+def find_keys(tx: Tx, keys: list[tuple[str, str, int]]) -> dict[tuple[str, str, int], dict[str, Any]]:
+    """What stands under these (source, source_id, source_version) keys: id, content hash and access id."""
+    sources, ids, versions = ([key[n] for key in keys] for n in range(3))
+    cursor = tx.cursor(row_factory=dict_row)
+    cursor.execute(sql("evidence_by_key"), {"sources": sources, "source_ids": ids, "versions": versions})
+    return {(row["source"], row["source_id"], row["source_version"]): row for row in cursor.fetchall()}
+
+
+def load(tx: Tx, evidence_ids: list[UUID]) -> dict[UUID, Evidence]:
+    """The evidence among these ids that the transaction may see."""
+    cursor = tx.cursor(row_factory=dict_row)
+    cursor.execute(sql("evidence_by_id"), {"ids": evidence_ids})
+    return {row["evidence_id"]: to_evidence(row) for row in cursor.fetchall()}
+
+
+def to_evidence(row: dict[str, Any]) -> Evidence:
+    """A row of `evidence_by_id` as the public type."""
+    row = {key: value for key, value in row.items() if key != "access_id"}
+    replaced = row.pop("replaces")
+    return Evidence(
+        **row | {"evidence_id": str(row["evidence_id"]), "replaces": None if replaced is None else str(replaced)}
+    )

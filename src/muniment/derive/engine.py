@@ -1,0 +1,140 @@
+"""Keeps the derived layer in step: the slow work before the transaction, the rows inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from psycopg.types.json import Jsonb
+
+from muniment.canonical.rows import Changes, EvidenceRow
+from muniment.derive.pins import Pin, put_pins
+from muniment.derive.recipes import ActiveRecipes
+from muniment.derive.texts import Text, claim_text, evidence_texts, input_hash
+from muniment.derive.words import index_text
+from muniment.model.errors import EmbedderFailed
+from muniment.providers.embedder import Embedder, Vectors
+from muniment.store.database import Tx
+from muniment.store.statements import sql
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Vectors by text, computed while no transaction was open."""
+
+    vectors: dict[str, Vectors]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One source with the version its artifacts are pinned to."""
+
+    kind: str
+    source_id: Any
+    version: int
+    texts: list[Text]
+
+
+class Engine:
+    """Implements the gate's `Follower`. Holds the embedder and the recipes in use; nothing of any tenant."""
+
+    def __init__(self, recipes: ActiveRecipes, embedder: Embedder | None) -> None:
+        self.recipes = recipes
+        self.embedder = embedder
+
+    def prepare(self, *, evidence: Sequence[EvidenceRow] = (), statements: Sequence[str] = ()) -> Prepared:
+        """Embeds what the texts need. Raises `EmbedderFailed`."""
+        texts = [text.text for row in evidence for text in evidence_texts(row)]
+        return Prepared(self.embed([*texts, *statements]))
+
+    def embed(self, texts: Sequence[str]) -> dict[str, Vectors]:
+        """A vector for each different text; none without an embedder."""
+        different = list(dict.fromkeys(texts))
+        if self.embedder is None or not different:
+            return {}
+        try:
+            vectors = self.embedder.embed_passages(different)
+        except EmbedderFailed:
+            raise
+        except Exception as error:  # noqa: BLE001 - any embedder may be behind the port; nothing is being written here
+            raise EmbedderFailed(f"the embedder raised {type(error).__name__}: {error}; nothing was stored") from error
+        expected = (len(different), self.embedder.dimension)
+        if vectors.shape != expected or not np.isfinite(vectors).all():
+            raise EmbedderFailed(f"the embedder gave {vectors.shape} or unusable numbers, not {expected}; nothing was stored")
+        return dict(zip(different, vectors, strict=True))
+
+    def embed_question(self, text: str) -> Vectors:
+        """The vector of a question. Raises `EmbedderFailed`, also when there is no embedder."""
+        if self.embedder is None:
+            raise EmbedderFailed("no embedder is attached; take the lexical route, or pip install 'muniment[local]'")
+        try:
+            return self.embedder.embed_question(text)
+        except EmbedderFailed:
+            raise
+        except Exception as error:  # noqa: BLE001 - any embedder may be behind the port; nothing is being written here
+            raise EmbedderFailed(f"the embedder raised {type(error).__name__}: {error}; ask with routes=['lexical']") from error
+
+    def follow(self, tx: Tx, changes: Changes, prepared: object) -> None:
+        """Writes the derived rows of `changes`. Waits while a rebuild writes back a page of the same tenant."""
+        assert isinstance(prepared, Prepared)
+        tx.execute(sql("share_derived"))
+        if changes.new_tenant:
+            tx.execute(sql("mark_covered"), {"recipes": self.recipes.ids})
+        current = {row.claim_id: row.version for row in changes.versions if row.known_to is None}
+        sources = [Source("evidence", row.evidence_id, row.version, evidence_texts(row)) for row in changes.evidence]
+        sources += [
+            Source("claim", claim.claim_id, claim.version, claim_text(claim.claim_id, claim.statement))
+            for claim in changes.claims
+        ]
+        new = {source.source_id for source in sources}
+        put_pins(tx, [*map(Pin.of_evidence, changes.evidence), *map(Pin.of_version, changes.versions)])
+        self.put_sources(tx, sources, prepared.vectors)
+        repinned = {claim_id: version for claim_id, version in current.items() if claim_id not in new}
+        if repinned:
+            tx.execute(sql("repin_artifacts"), {"ids": list(repinned), "versions": list(repinned.values())})
+
+    def put_sources(self, tx: Tx, sources: Sequence[Source], vectors: dict[str, Vectors]) -> None:
+        """Words, vectors and artifacts of sources that have none yet. Where no vector is to be had (no embedder is
+        attached), the artifact is marked stale: `work` makes it up."""
+        if not sources:
+            return
+        texts = [text for source in sources for text in source.texts]
+        rows = [
+            {"kind": t.kind, "id": str(t.source_id), "part": t.part, "start": t.start, "end": t.end, "text": index_text(t.text)}
+            for t in texts
+        ]
+        tx.execute(sql("put_words"), {"recipe": self.recipes.words, "rows": Jsonb(rows)})
+        self._put_artifacts(tx, sources, self.recipes.words, fresh=True)
+        if self.recipes.vectors is not None:
+            self._put_vectors(tx, [text for text in texts if text.text in vectors], vectors)
+            self._put_artifacts(tx, sources, self.recipes.vectors, fresh=all(t.text in vectors for t in texts))
+
+    def _put_vectors(self, tx: Tx, texts: Sequence[Text], vectors: dict[str, Vectors]) -> None:
+        if texts:
+            tx.execute(
+                sql("put_vectors"),
+                {
+                    "recipe": self.recipes.vectors,
+                    "kinds": [t.kind for t in texts],
+                    "ids": [t.source_id for t in texts],
+                    "parts": [t.part for t in texts],
+                    "starts": [t.start for t in texts],
+                    "ends": [t.end for t in texts],
+                    "vectors": [vectors[t.text] for t in texts],
+                },
+            )
+
+    def _put_artifacts(self, tx: Tx, sources: Sequence[Source], recipe: int, *, fresh: bool) -> None:
+        tx.execute(
+            sql("put_artifacts"),
+            {
+                "recipe": recipe,
+                "kinds": [source.kind for source in sources],
+                "ids": [source.source_id for source in sources],
+                "versions": [source.version for source in sources],
+                "hashes": [input_hash(source.texts) for source in sources],
+                "state": "fresh" if fresh else "stale",
+            },
+        )

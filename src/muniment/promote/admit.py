@@ -1,0 +1,111 @@
+"""Making a claim live: compare it with its rivals, and let the timeline settle, or say why it has to wait."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from uuid import UUID
+
+from muniment.canonical.rows import HeldClaim
+from muniment.model.claim import LinkKind, Outcome, Status
+from muniment.model.policy import Cardinality, PredicatePolicy
+from muniment.model.scope import covers
+from muniment.promote.edit import Edit
+from muniment.promote.values import normalise
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What admitting led to. `rivals` are those that stand in the way, when any do."""
+
+    outcome: Outcome
+    reason: str
+    rivals: tuple[HeldClaim, ...] = ()
+
+
+def same_value(a: HeldClaim, b: HeldClaim, policy: PredicatePolicy) -> bool:
+    """Whether two claims say the same, by normalised typed value."""
+    return normalise(a.value, policy.value_type) == normalise(b.value, policy.value_type)
+
+
+def admit(edit: Edit, claim: HeldClaim, policy: PredicatePolicy, *, reason: str, target: UUID | None) -> Verdict:
+    """Makes `claim` validated in the working state, or leaves it out and says why.
+
+    A rival that the caller may not see, or one that started at the same moment, stands in the way: the first because
+    even the outcome would betray it, the second because no rule says which is true. `target` is a rival that the
+    caller declared superseded.
+    """
+    rivals = [
+        other
+        for other in edit.near.in_slot(claim.slot)
+        if other.live and other.claim_id != claim.claim_id and other.asserted & claim.asserted
+        and not same_value(other, claim, policy)
+    ]  # fmt: skip
+    hidden = tuple(rival for rival in rivals if not rival.visible)
+    if hidden:
+        return Verdict(Outcome.CANDIDATE, "waits for review", hidden)
+    tied = tuple(r for r in rivals if r.claim_id != target and r.asserted.start == claim.asserted.start and r.valid)
+    if tied:
+        reason = f"conflicts with {tied[0].claim_id}, which holds another value from the same moment; both are kept"
+        return Verdict(Outcome.CONFLICT, reason, tied)
+    edit.put(replace(claim, status=Status.VALIDATED, valid=claim.asserted), reason)
+    before = {rival.claim_id: rival.valid for rival in rivals}
+    edit.settle(f"superseded from {_moment(claim.asserted.start)}")
+    _link_rivals(edit, claim, before)
+    _link_wider_scopes(edit, claim, policy)
+    ended = _ended_by(edit, claim)
+    if not ended:
+        return Verdict(Outcome.VALIDATED, reason)
+    where = f" in {claim.scope}" if claim.scope else ""
+    return Verdict(
+        Outcome.SUPERSEDED_OTHER,
+        f"{reason}; supersedes {len(ended)} claim(s) from {_moment(claim.asserted.start)}{where}",
+    )
+
+
+def _link_rivals(edit: Edit, claim: HeldClaim, before: dict[UUID, object]) -> None:
+    """Who took over from whom, as links."""
+    for rival_id, valid in before.items():
+        rival = edit.near.claims[rival_id]
+        if rival.valid != valid:
+            winner, loser = claim, rival
+        elif (rival.asserted.start or _EVER) > (claim.asserted.start or _EVER):
+            winner, loser = rival, claim
+        else:
+            continue
+        edit.connect(
+            LinkKind.SUPERSEDES,
+            winner.claim_id,
+            loser.claim_id,
+            scope=claim.scope,
+            effective_from=winner.asserted.start,
+        )
+
+
+_EVER = datetime.min.replace(tzinfo=UTC)
+
+
+def _link_wider_scopes(edit: Edit, claim: HeldClaim, policy: PredicatePolicy) -> None:
+    """A claim in a narrower scope leaves the wider one its interval; the link says where and since when it yields."""
+    for wider in list(edit.near.claims.values()):
+        if not (
+            wider.live and wider.visible and wider.scope != claim.scope and covers(wider.scope, claim.scope)
+            and (wider.subject_id, wider.predicate) == (claim.subject_id, claim.predicate)
+            and wider.valid & claim.asserted
+        ):  # fmt: skip
+            continue
+        if same_value(wider, claim, policy):
+            kind = LinkKind.REFINES
+        elif policy.cardinality is Cardinality.ONE:
+            kind = LinkKind.SUPERSEDES
+        else:
+            continue
+        edit.connect(kind, claim.claim_id, wider.claim_id, scope=claim.scope, effective_from=claim.asserted.start)
+
+
+def _ended_by(edit: Edit, claim: HeldClaim) -> list[UUID]:
+    return [link.to_claim for link in edit.near.active_links(LinkKind.SUPERSEDES) if link.from_claim == claim.claim_id]
+
+
+def _moment(start: datetime | None) -> str:
+    return "the beginning" if start is None else start.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -1,0 +1,229 @@
+"""Decisions about a claim that exists: confirm, reject, retract, restore. And the policies themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from muniment.canonical import activity, claims, policies
+from muniment.canonical.rows import Changes, HeldClaim
+from muniment.model.claim import Decision, LinkKind, Outcome, Status
+from muniment.model.errors import ClaimMovedOn, NotFound, RivalTruth
+from muniment.model.policy import PredicatePolicy, policy_for
+from muniment.promote.admit import admit
+from muniment.promote.drafts import describe
+from muniment.promote.edit import Edit, Support
+from muniment.promote.neighbourhood import gather, lock_subject
+from muniment.promote.ports import Desk
+from muniment.promote.proposal import Citation
+from muniment.promote.propose import in_turn
+from muniment.promote.sources import joint_rule, look_up
+from muniment.store.database import Tx
+from muniment.store.statements import sql
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """One claim, loaded with its neighbourhood and locked."""
+
+    claim: HeldClaim
+    policy: PredicatePolicy
+    edit: Edit
+    now: datetime
+
+
+def confirm(desk: Desk, claim_id: UUID, *, by: str, reason: str, citations: Sequence[Citation]) -> Decision:
+    """Validates a candidate. Raises `ClaimMovedOn` when it is no longer one, `RivalTruth` when another validated claim
+    holds its slot from the same moment, `NotFound`. Confirming what is validated changes nothing."""
+
+    def decide(tx: Tx, held: _Open) -> tuple[Outcome, str]:
+        text = f"confirmed by {by}" + (f": {reason}" if reason else "")
+        if held.claim.status is Status.VALIDATED:
+            return Outcome.VALIDATED, "validated already; nothing changed"
+        _require(held.claim, Status.CANDIDATE)
+        return _make_live(held, text)
+
+    return _decide(desk, claim_id, "confirm", citations, "supports", decide)
+
+
+def reject(desk: Desk, claim_id: UUID, *, by: str, reason: str) -> Decision:
+    """Turns a candidate down; it stays readable in the history. Raises `ClaimMovedOn`, `NotFound`."""
+
+    def decide(tx: Tx, held: _Open) -> tuple[Outcome, str]:
+        text = f"rejected by {by}" + (f": {reason}" if reason else "")
+        if held.claim.status is not Status.REJECTED:
+            _require(held.claim, Status.CANDIDATE)
+            _end(held, Status.REJECTED, text)
+        return Outcome.REJECTED, text
+
+    return _decide(desk, claim_id, "reject", (), "contradicts", decide)
+
+
+def retract(desk: Desk, claim_id: UUID, *, reason: str, citations: Sequence[Citation]) -> Decision:
+    """Says that the claim should never have been held; what it had superseded comes back, what rests on it ends.
+    Retracting what is retracted changes nothing. Raises `ClaimMovedOn`, `NotFound`."""
+
+    def decide(tx: Tx, held: _Open) -> tuple[Outcome, str]:
+        text = "retracted" + (f": {reason}" if reason else "")
+        if held.claim.status is not Status.RETRACTED:
+            _require(held.claim, Status.VALIDATED, Status.UNSUPPORTED, Status.CANDIDATE)
+            _end(held, Status.RETRACTED, text)
+        return Outcome.RETRACTED, text
+
+    return _decide(desk, claim_id, "retract", citations, "contradicts", decide)
+
+
+def restore(desk: Desk, claim_id: UUID, *, reason: str) -> Decision:
+    """Holds a retracted or rejected claim again. Raises `ClaimMovedOn`, `RivalTruth`, `NotFound`."""
+
+    def decide(tx: Tx, held: _Open) -> tuple[Outcome, str]:
+        _require(held.claim, Status.RETRACTED, Status.REJECTED)
+        return _make_live(held, "restored" + (f": {reason}" if reason else ""))
+
+    return _decide(desk, claim_id, "restore", (), "supports", decide)
+
+
+def define(desk: Desk, policy: PredicatePolicy) -> PredicatePolicy:
+    """Puts a policy in force from now on, as a new version when it differs from the one in force."""
+    with desk.database.transaction(desk.access, reach="tenant") as tx:
+        lock_subject(tx, "policy " + policy.predicate)
+        asked_now, asked = activity.server_now(tx), policies.open_policies(tx)
+        standing = {held.predicate: held for held in asked.get()}.get(policy.predicate)
+        if standing is not None and standing.definition() == policy.definition():
+            return standing
+        if tx.execute(sql("register_tenant")).fetchone() == (True,):
+            desk.follower.follow(tx, Changes(new_tenant=True), desk.follower.prepare())
+        at = asked_now.get()
+        activity_id = activity.record(
+            tx, "define", actor=desk.access.actor, at=at, used={"predicate": policy.predicate}
+        )
+        return policies.insert_policy(tx, policy, at=at, activity_id=activity_id)
+
+
+def _decide(
+    desk: Desk, claim_id: UUID, kind: str, citations: Sequence[Citation], stance: str,
+    decide: Callable[[Tx, _Open], tuple[Outcome, str]],
+) -> Decision:  # fmt: skip
+    """Loads, lets `decide` change the working state, writes."""
+
+    def work(tx: Tx) -> Decision:
+        held = _open(tx, desk, claim_id)
+        outcome, reason = decide(tx, held)
+        if citations:
+            _cite(tx, desk, held, citations, stance)
+        at = held.edit.write(tx, desk, kind, now=held.now, prepared=desk.follower.prepare())
+        now_held = held.edit.near.claims[claim_id]
+        moved = any(claim.claim_id == claim_id for claim in held.edit.changed())
+        return Decision(
+            outcome=outcome,
+            claim_id=str(claim_id),
+            version=held.claim.version + (1 if moved else 0),
+            status=now_held.status,
+            reason=reason,
+            policy_version=held.policy.version,
+            links=held.edit.public_links(at) if at is not None else (),
+        )
+
+    return in_turn(desk, work)
+
+
+def _open(tx: Tx, desk: Desk, claim_id: UUID) -> _Open:
+    missing = NotFound("no claim with this id that this session may see")
+    first = claims.held_claims(tx, [claim_id]).get().get(claim_id)
+    if first is None or not first.visible:
+        raise missing
+    lock_subject(tx, first.subject_id)
+    asked_now, asked_policies = activity.server_now(tx), policies.open_policies(tx)
+    near = gather(tx, slots=[first.slot], locked={first.subject_id})
+    claim = near.claims[claim_id]
+    if not claim.visible:
+        raise missing
+    now = asked_now.get()
+    return _Open(claim, policy_for(claim.predicate, asked_policies.get()), Edit.of(near, requested=now), now)
+
+
+def _require(claim: HeldClaim, *statuses: Status) -> None:
+    if claim.status not in statuses:
+        raise ClaimMovedOn(
+            f"claim {claim.claim_id} is {claim.status.value} now, not {' or '.join(s.value for s in statuses)}; "
+            "read its history, then decide again"
+        )
+
+
+def _make_live(held: _Open, reason: str) -> tuple[Outcome, str]:
+    """Admits the claim, with what it was proposed to supersede or correct."""
+    edit, claim = held.edit, held.claim
+    proposed = [
+        link for link in edit.near.links.values()
+        if link.from_claim == claim.claim_id and link.kind == LinkKind.SUPERSEDES and link.state == "proposed"
+    ]  # fmt: skip
+    edit.disconnect(proposed)
+    target: UUID | None = None
+    for link in proposed:
+        target = link.to_claim
+        if link.correction:
+            edit.put(
+                replace(edit.near.claims[target], status=Status.RETRACTED),
+                f"corrected: it never was; see {claim.claim_id}",
+            )
+        edit.connect(
+            LinkKind.SUPERSEDES, claim.claim_id, target, scope=link.scope, effective_from=link.effective_from,
+            correction=link.correction,
+        )  # fmt: skip
+    verdict = admit(edit, claim, held.policy, reason=reason, target=target)
+    if verdict.rivals:
+        raise RivalTruth(
+            "another validated claim holds this slot from the same moment, or one that this session may not see; "
+            "nothing was changed. Retract or correct the other one first, or ask who may see both"
+        )
+    edit.disconnect(_conflicts(edit, claim))
+    return verdict.outcome, verdict.reason
+
+
+def _conflicts(edit: Edit, claim: HeldClaim) -> list:
+    return [
+        link
+        for link in edit.near.active_links(LinkKind.CONFLICTS_WITH)
+        if claim.claim_id in (link.from_claim, link.to_claim)
+    ]
+
+
+def _end(held: _Open, status: Status, reason: str) -> None:
+    """Takes a claim out of the timeline, and ends what it did to others."""
+    edit, claim = held.edit, held.claim
+    edit.put(replace(claim, status=status), reason)
+    superseding = [
+        link for link in edit.near.links.values()
+        if link.kind == LinkKind.SUPERSEDES and claim.claim_id in (link.from_claim, link.to_claim)
+    ]  # fmt: skip
+    refining = [
+        link for link in edit.near.links.values() if link.kind == LinkKind.REFINES and link.from_claim == claim.claim_id
+    ]
+    edit.disconnect([*superseding, *refining, *_conflicts(edit, claim)])
+    edit.settle("came back: what had superseded it is no longer held")
+
+
+def _cite(tx: Tx, desk: Desk, held: _Open, citations: Sequence[Citation], stance: str) -> None:
+    sources = look_up(tx, citations).get()
+    held.edit.supports += [Support(held.claim.claim_id, c, s, stance) for c, s in sources.spans]
+    if stance == "supports":
+        current = held.edit.near.claims[held.claim.claim_id]
+        widened = joint_rule(tx, [current.access_id]).either(joint_rule(tx, sources.access_ids))
+        held.edit.rules.add(widened)
+        held.edit.near.claims[held.claim.claim_id] = replace(current, access_id=widened.access_id)
+
+
+def parse_policy(policy: PredicatePolicy | Mapping[str, Any]) -> PredicatePolicy:
+    """A policy from a mapping as written in TOML or Python. Raises `InvalidInput` with every fault."""
+    if isinstance(policy, PredicatePolicy):
+        return policy
+    try:
+        return PredicatePolicy(**{key: value for key, value in policy.items() if key != "version"})
+    except (ValidationError, TypeError) as error:
+        text = describe(error) if isinstance(error, ValidationError) else str(error)
+        raise InvalidInput(f"this policy cannot be used: {text}") from None

@@ -1,0 +1,120 @@
+"""Everything that a change to one slot can reach: its claims, their links, and the claims that rest on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from uuid import UUID
+
+from muniment.canonical import claims
+from muniment.canonical.rows import HeldClaim, HeldLink
+from muniment.model.claim import LinkKind, Status
+from muniment.model.scope import covers
+from muniment.promote.settle import Assertion, Settled, settle
+from muniment.store.database import Tx
+from muniment.store.ranges import Moments
+from muniment.store.statements import sql
+
+
+@dataclass(slots=True)
+class Neighbourhood:
+    """Claims with their open versions and links, as loaded; `settled` says what should be held about them."""
+
+    claims: dict[UUID, HeldClaim] = field(default_factory=dict)
+    links: dict[UUID, HeldLink] = field(default_factory=dict)
+    fixed: dict[UUID, Moments] = field(default_factory=dict)
+
+    def in_slot(self, slot: UUID) -> list[HeldClaim]:
+        """The claims of one slot, live or not."""
+        return [claim for claim in self.claims.values() if claim.slot == slot]
+
+    def active_links(self, kind: LinkKind) -> list[HeldLink]:
+        """The active links of one kind."""
+        return [link for link in self.links.values() if link.kind == kind and link.state == "active"]
+
+    def settled(self, *, candidate: HeldClaim | None = None) -> dict[UUID, Settled[datetime]]:
+        """What is left of each live claim; with `candidate`, as if that one were live too."""
+        live = {key: claim for key, claim in self.claims.items() if claim.live}
+        if candidate is not None:
+            live[candidate.claim_id] = candidate
+        premises: dict[UUID, list[UUID]] = {}
+        for link in self.active_links(LinkKind.DERIVED_FROM):
+            premises.setdefault(link.from_claim, []).append(link.to_claim)
+        explicit = {
+            (link.from_claim, link.to_claim)
+            for link in self.active_links(LinkKind.SUPERSEDES)
+            if link.from_claim in live and link.to_claim in live and covers(link.scope, live[link.to_claim].scope)
+        }
+        assertions = {
+            key: Assertion(
+                claim.asserted,
+                premises.get(key, ()),
+                [other for other in live if other != key and _takes_over(live[other], claim, explicit)],
+            )
+            for key, claim in live.items()
+        }
+        return settle(assertions, self.fixed)
+
+
+def _takes_over(rival: HeldClaim, claim: HeldClaim, explicit: set[tuple[UUID, UUID]]) -> bool:
+    """Whether `rival` ends `claim` where both assert: a link says so, or it started later in the same slot."""
+    if (rival.claim_id, claim.claim_id) in explicit:
+        return True
+    if rival.slot != claim.slot or (claim.claim_id, rival.claim_id) in explicit:
+        return False
+    return _order(claim) < _order(rival)
+
+
+_EVER = datetime.min.replace(tzinfo=UTC)
+
+
+def _order(claim: HeldClaim) -> tuple[datetime, bytes]:
+    """By asserted start, "since ever" first; UUIDv7 settles a tie by when the claims were made."""
+    return (claim.asserted.start or _EVER, claim.claim_id.bytes)
+
+
+def gather(tx: Tx, *, slots: Iterable[UUID], extra: Iterable[UUID] = (), locked: set[str]) -> Neighbourhood:
+    """Loads the slots, the claims in `extra` with theirs, and everything that rests on what was loaded.
+
+    Takes the locks of further subjects as it meets them; two writers that meet in opposite order are told apart by
+    PostgreSQL's deadlock detection, and one of them runs again.
+    """
+    found = Neighbourhood()
+    seen: set[UUID] = set()
+    pending = set(slots) | {claim.slot for claim in _lock_and_load(tx, extra, locked).values()}
+    while pending:
+        held, linked = claims.held_in_slots(tx, pending), claims.links_of_slots(tx, pending)
+        fresh_links = linked.get()
+        found.claims.update(held.get())
+        found.links.update(fresh_links)
+        seen |= pending
+        outside = {end for link in fresh_links.values() for end in _downstream(link, found.claims)}
+        pending = {claim.slot for claim in _lock_and_load(tx, outside, locked).values()} - seen
+    premises = {link.to_claim for link in found.active_links(LinkKind.DERIVED_FROM)} - set(found.claims)
+    found.fixed = {key: claim.valid for key, claim in _load(tx, premises).items() if claim.status is Status.VALIDATED}
+    return found
+
+
+def _downstream(link: HeldLink, loaded: dict[UUID, HeldClaim]) -> list[UUID]:
+    """The ends of a link whose validity may change with what is loaded; a premise is only read."""
+    ends = [link.from_claim] if link.kind == LinkKind.DERIVED_FROM else [link.from_claim, link.to_claim]
+    return [end for end in ends if end not in loaded and link.kind in (LinkKind.DERIVED_FROM, LinkKind.SUPERSEDES)]
+
+
+def _load(tx: Tx, claim_ids: Iterable[UUID]) -> dict[UUID, HeldClaim]:
+    wanted = set(claim_ids)
+    return claims.held_claims(tx, wanted).get() if wanted else {}
+
+
+def _lock_and_load(tx: Tx, claim_ids: Iterable[UUID], locked: set[str]) -> dict[UUID, HeldClaim]:
+    loaded = _load(tx, claim_ids)
+    for subject in sorted({claim.subject_id for claim in loaded.values()} - locked):
+        lock_subject(tx, subject)
+        locked.add(subject)
+    return loaded
+
+
+def lock_subject(tx: Tx, subject: str) -> None:
+    """Makes writers of one subject wait for each other until the transaction ends."""
+    tx.execute(sql("lock_subject"), {"subject": subject})

@@ -1,0 +1,210 @@
+"""Evidence first: every draft is stored, repeated, or refused with a reason, and one bad draft never loses another."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from muniment.canonical import access as access_rows
+from muniment.canonical import activity, evidence
+from muniment.canonical.rows import Changes, EvidenceRow
+from muniment.model.access import AccessRule
+from muniment.model.errors import AccessDenied, InvalidInput, InvalidTime, MunimentError, NotFound, VersionConflict
+from muniment.model.evidence import EvidenceDraft
+from muniment.model.ids import new_id, parse_id
+from muniment.model.text import MAX_SOURCE_ID_BYTES, require_json, require_name, require_text
+from muniment.promote.ports import Desk
+from muniment.store.database import Tx
+from muniment.store.statements import sql
+
+Key = tuple[str, str, int]
+MAX_METADATA_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """A draft that can be stored: its key, its hash and its rule."""
+
+    draft: EvidenceDraft
+    key: Key
+    sha256: bytes
+    rule: AccessRule
+    replaces: UUID | None
+    evidence_id: UUID
+
+    def row(self) -> EvidenceRow:
+        """What derivations read. The observation time is set in the transaction, by the server's clock."""
+        draft = self.draft
+        return EvidenceRow(
+            self.evidence_id, draft.source_version, draft.kind.value, draft.author, draft.content, draft.occurred_at,
+            draft.observed_at or datetime.max, self.rule.access_id,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Preserved:
+    """What became of one draft: stored anew, already there, or refused."""
+
+    evidence_id: UUID | None
+    stored: bool
+    error: MunimentError | None = None
+
+
+def preserve(desk: Desk, drafts: Sequence[EvidenceDraft]) -> list[Preserved]:
+    """Stores the drafts in one transaction; the answers come in the order of the drafts.
+
+    Each refusal is a coded error in its own place: it is returned, not raised. Raises only what concerns all of them
+    (`EngineUnavailable`, `EmbedderFailed`), and then none is stored.
+    """
+    outcomes: list[Preserved | None] = [None] * len(drafts)
+    checked: dict[int, _Checked] = {}
+    for place, draft in enumerate(drafts):
+        try:
+            checked[place] = _check(desk, draft)
+        except MunimentError as error:
+            outcomes[place] = Preserved(None, False, error)
+    unique = _first_of_each_key(checked)
+    new = _not_stored_yet(desk, unique)
+    prepared = desk.follower.prepare(evidence=[item.row() for item in new])
+    with desk.database.transaction(desk.access, reach="tenant") as tx:
+        refused = _insert(tx, desk, new, prepared)
+        standing = evidence.find_keys(tx, [item.key for item in unique])
+    for place, item in checked.items():
+        outcomes[place] = _outcome(item, standing.get(item.key), refused.get(item.key))
+    return [outcome for outcome in outcomes if outcome is not None]
+
+
+def _check(desk: Desk, draft: EvidenceDraft) -> _Checked:
+    content = require_text(draft.content, what="the content")
+    sha256 = hashlib.sha256(content.encode("utf-8")).digest()
+    source_id = draft.source_id if draft.source_id is not None else "sha256:" + sha256.hex()
+    require_name(draft.source, what="source")
+    require_name(source_id, what="source_id", max_bytes=MAX_SOURCE_ID_BYTES)
+    require_name(draft.role, what="role")
+    for what in ("author", "thread", "uri", "media_type"):
+        if (value := getattr(draft, what)) is not None:
+            require_name(value, what=what, max_bytes=MAX_SOURCE_ID_BYTES)
+    if not 1 <= draft.source_version <= 2**31 - 1:
+        raise InvalidInput("source_version counts from 1")
+    if draft.observed_at is not None and not desk.access.may_import:
+        raise AccessDenied(
+            "only a session with the grant 'muniment:import' may say when something was observed; leave observed_at out"
+        )
+    require_json(dict(draft.metadata), what="metadata", max_bytes=MAX_METADATA_BYTES)
+    replaces = None if draft.replaces is None else parse_id(draft.replaces, what="evidence to replace")
+    return _Checked(
+        draft,
+        (draft.source, source_id, draft.source_version),
+        sha256,
+        desk.access.rule_for(draft.access),
+        replaces,
+        new_id(),
+    )
+
+
+def _first_of_each_key(checked: dict[int, _Checked]) -> list[_Checked]:
+    first: dict[Key, _Checked] = {}
+    for item in checked.values():
+        first.setdefault(item.key, item)
+    return list(first.values())
+
+
+def _not_stored_yet(desk: Desk, items: Sequence[_Checked]) -> list[_Checked]:
+    """Spares the embedder what is there already; the insert below decides for good."""
+    if not items:
+        return []
+    with desk.database.transaction(desk.access, reach="tenant") as tx:
+        standing = evidence.find_keys(tx, [item.key for item in items])
+    return [item for item in items if item.key not in standing]
+
+
+def _insert(tx: Tx, desk: Desk, items: Sequence[_Checked], prepared: object) -> dict[Key, MunimentError]:
+    if not items:
+        return {}
+    now = activity.server_now(tx).get()
+    refused = _refusals(tx, items, now)
+    accepted = [item for item in items if item.key not in refused]
+    if not accepted:
+        return refused
+    registered = tx.execute(sql("register_tenant"))
+    for rule in {item.rule for item in accepted}:
+        access_rows.intern(tx, rule)
+    activity_id = activity.record(tx, "preserve", actor=desk.access.actor, at=now, used={"items": len(accepted)})
+    evidence.insert_all(tx, [_columns(item, now, activity_id) for item in accepted])
+    # Another writer may have been faster with the same key: only rows that are ours are followed.
+    standing = evidence.find_keys(tx, [item.key for item in accepted])
+    ours = [item for item in accepted if standing[item.key]["evidence_id"] == item.evidence_id]
+    rows = [replace(item.row(), observed_at=item.draft.observed_at or now) for item in ours]
+    first = registered.fetchone() == (True,)
+    desk.follower.follow(tx, Changes(evidence=rows, new_tenant=first), prepared)
+    return refused
+
+
+def _refusals(tx: Tx, items: Sequence[_Checked], now: datetime) -> dict[Key, MunimentError]:
+    refused: dict[Key, MunimentError] = {}
+    replaced = {item.replaces for item in items if item.replaces is not None}
+    known = _visible_evidence(tx, sorted(replaced)) if replaced else set()
+    for item in items:
+        observed_at = item.draft.observed_at
+        if observed_at is not None and observed_at > now:
+            refused[item.key] = InvalidTime(
+                f"observed_at {observed_at.isoformat()} lies in the future of the database clock"
+            )
+        elif item.replaces is not None and item.replaces not in known:
+            refused[item.key] = NotFound("no evidence to replace with this id that this session may see")
+    return refused
+
+
+def _visible_evidence(tx: Tx, ids: list[UUID]) -> set[UUID]:
+    return {evidence_id for (evidence_id,) in tx.execute(sql("visible_evidence"), {"ids": ids}).fetchall()}
+
+
+def _columns(item: _Checked, now: datetime, activity_id: UUID) -> dict[str, Any]:
+    draft = item.draft
+    offset = draft.occurred_at.utcoffset() if draft.occurred_at is not None else None
+    return {
+        "evidence_id": item.evidence_id,
+        "kind": draft.kind.value,
+        "source": item.key[0],
+        "source_id": item.key[1],
+        "source_version": item.key[2],
+        "thread": draft.thread,
+        "author": draft.author,
+        "role": draft.role,
+        "trust": draft.trust.value,
+        "content": draft.content,
+        "media_type": draft.media_type,
+        "uri": draft.uri,
+        "content_sha256": item.sha256,
+        "occurred_at": draft.occurred_at,
+        "utc_offset": None if offset is None else round(offset.total_seconds() / 60),
+        "observed_at": draft.observed_at or now,
+        "access_id": item.rule.access_id,
+        "metadata": Jsonb(dict(draft.metadata)),
+        "replaces": item.replaces,
+        "activity_id": activity_id,
+    }
+
+
+def _outcome(item: _Checked, standing: dict[str, Any] | None, refused: MunimentError | None) -> Preserved:
+    if refused is not None:
+        return Preserved(None, False, refused)
+    if standing is None:
+        return Preserved(None, False, VersionConflict("another item of this batch with the same key was refused"))
+    if standing["content_sha256"] != item.sha256:
+        source, source_id, version = item.key
+        return Preserved(None, False, VersionConflict(
+            f"other content is stored as {source}:{source_id[:80]} version {version}; a correction is a new version: "
+            f"add it with source_version={version + 1}"
+        ))  # fmt: skip
+    if standing["access_id"] != item.rule.access_id:
+        return Preserved(None, False, VersionConflict(
+            "the same content is stored with other access labels; add it again with the labels it has, or relabel it"
+        ))  # fmt: skip
+    return Preserved(standing["evidence_id"], standing["evidence_id"] == item.evidence_id)

@@ -1,0 +1,306 @@
+"""A session: one principal's reads and writes. One short method a verb; the work is done elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from muniment.canonical.policies import open_policies
+from muniment.derive.engine import Engine
+from muniment.model.access import Access, parse_labels
+from muniment.model.claim import Claim, ClaimPage, ClaimVersion, Decision, Why
+from muniment.model.errors import InvalidInput, MunimentError
+from muniment.model.evidence import AddReport, Evidence, EvidenceDraft, Rejection
+from muniment.model.ids import parse_id
+from muniment.model.payload import Hit, Payload
+from muniment.model.policy import PredicatePolicy
+from muniment.model.scope import parse_scope
+from muniment.model.text import require_name, require_text
+from muniment.promote import decide as deciding
+from muniment.promote.drafts import make_draft
+from muniment.promote.ports import Desk
+from muniment.promote.preserve import Preserved, preserve
+from muniment.promote.proposal import MAX_STATEMENT_BYTES, Support, cite, make_proposal
+from muniment.promote.propose import propose
+from muniment.recall import read
+from muniment.recall.assemble import assemble, read_cursor, require_budget
+from muniment.recall.clocks import AsOf
+from muniment.recall.context import gather_context
+from muniment.recall.routes import KINDS
+from muniment.recall.search import make_question, rank, require_k, to_hit
+from muniment.recall.tokens import TokenCounter, estimate_tokens
+from muniment.store.database import Database
+
+BATCH_ITEMS = 64
+BATCH_CHARACTERS = 256 * 1024
+Progress = Callable[[int], None]
+
+
+class Session:
+    """Reads and writes of one tenant, as one principal. Access is fixed when it is opened by `Memory.session`.
+
+    Safe to use from several threads. Every read takes `valid_at` (when in the world), `known_at` (as known when), or
+    `as_of` (both); the default is now for both. Only aware datetimes are taken (`NaiveDatetime`).
+    """
+
+    def __init__(self, database: Database, engine: Engine, access: Access) -> None:
+        self._database = database
+        self._engine = engine
+        self._access = access
+        self._desk = Desk(database, access, engine)
+
+    @property
+    def access(self) -> Access:
+        """Who this session is."""
+        return self._access
+
+    # ---- write ----------------------------------------------------------------------------------------------------
+
+    def add(
+        self, content: str, *, source: str = "api", source_id: str | None = None, source_version: int = 1,
+        kind: str = "message", occurred_at: datetime | None = None, observed_at: datetime | None = None,
+        author: str | None = None, role: str = "user", thread: str | None = None, trust: str = "first_party",
+        access: Iterable[str] = (), uri: str | None = None, media_type: str = "text/plain",
+        metadata: Mapping[str, Any] | None = None, replaces: str | None = None,
+    ) -> Evidence:  # fmt: skip
+        """Stores one version of a source; when this returns, it is durable and findable.
+
+        The same (source, source_id, source_version) with the same content is the same Evidence, and nothing is written.
+        `source_id` defaults to the content's SHA-256; `access` adds labels to the session's own. `observed_at` (when
+        this system learned of it) needs the grant `muniment:import` and lies in the past.
+
+        Raises `InvalidInput`, `InvalidText`, `NaiveDatetime`, `InvalidTime`, `AccessDenied`, `VersionConflict` (other
+        content or labels under that key), `NotFound` (`replaces`), `EmbedderFailed`.
+        """
+        draft = make_draft(
+            content=content, source=source, source_id=source_id, source_version=source_version, kind=kind,
+            occurred_at=occurred_at, observed_at=observed_at, author=author, role=role, thread=thread, trust=trust,
+            access=access, uri=uri, media_type=media_type, metadata=metadata, replaces=replaces,
+        )  # fmt: skip
+        (outcome,) = preserve(self._desk, [self._in_thread(draft)])
+        if outcome.error is not None:
+            raise outcome.error
+        with self._database.transaction(self._access, reach="tenant") as tx:
+            # The writer may lack the label it put on its own evidence; it gets back what it gave.
+            return read.read_evidence(tx, str(outcome.evidence_id))
+
+    def add_many(self, items: Iterable[Mapping[str, Any] | EvidenceDraft], *, progress: Progress | None = None) -> AddReport:
+        """Stores many items in batches, each durable when `progress` is called with the number just finished.
+
+        A bad item is reported in `rejected` with its place, and never loses the others. An item is a mapping of the
+        arguments of `add`, or an `EvidenceDraft`. Interrupted, it can be run again: what is stored is only counted.
+        """
+        stored = repeated = 0
+        rejected: list[Rejection] = []
+        for batch in _batches(enumerate(items)):
+            for place, outcome in self._add_batch(batch):
+                stored += outcome.stored
+                repeated += not outcome.stored and outcome.error is None
+                if outcome.error is not None:
+                    rejected.append(Rejection(item=str(place), code=outcome.error.code, message=str(outcome.error)))
+            if progress is not None:
+                progress(len(batch))
+        return AddReport(stored=stored, repeated=repeated, rejected=tuple(rejected))
+
+    def _add_batch(self, batch: Sequence[tuple[int, Any]]) -> Iterator[tuple[int, Preserved]]:
+        drafts: dict[int, EvidenceDraft] = {}
+        for place, item in batch:
+            try:
+                draft = item if isinstance(item, EvidenceDraft) else make_draft(**_as_arguments(item))
+                drafts[place] = self._in_thread(draft)
+            except MunimentError as error:
+                yield place, Preserved(None, False, error)
+        yield from zip(drafts, preserve(self._desk, list(drafts.values())), strict=True)
+
+    def _in_thread(self, draft: EvidenceDraft) -> EvidenceDraft:
+        if draft.thread is not None or self._access.thread is None:
+            return draft
+        return draft.model_copy(update={"thread": self._access.thread})
+
+    def propose(
+        self, subject: str, predicate: str, value: Any, *, evidence: Support | Sequence[Support], scope: str = "",
+        statement: str | None = None, memory_type: str = "entity", valid_from: datetime | None = None,
+        valid_to: datetime | None = None, confidence: float | None = None, premises: Sequence[str] = (),
+        supersedes: str | None = None, correction: bool = False, access: Iterable[str] | None = None,
+    ) -> Decision:  # fmt: skip
+        """Proposes a typed claim with its evidence: a `Span`, a whole `Evidence`, or several that support it together.
+
+        The policy of the predicate decides whether it holds at once. The same value again is one more support; another
+        value from a later moment ends the earlier one (a change); `correction=True` says the claim in `supersedes` never
+        held. In a narrower `scope` the wider claim keeps holding elsewhere. `valid_from` defaults to the earliest
+        `occurred_at` of the evidence. Repeating a call changes nothing.
+
+        Raises `InvalidInput`, `BadScope`, `UnknownSpan`, `NotFound`, `NaiveDatetime`, `InvalidTime`, `ClaimMovedOn`,
+        `RivalTruth`, `CyclicPremises`, `EmbedderFailed`.
+        """
+        proposal = make_proposal(
+            subject=subject, predicate=predicate, value=value, evidence=evidence, scope=scope, statement=statement,
+            memory_type=memory_type, valid_from=valid_from, valid_to=valid_to, confidence=confidence, premises=premises,
+            supersedes=supersedes, correction=correction,
+            access=None if access is None else parse_labels(access, what="access"),
+        )  # fmt: skip
+        return propose(self._desk, proposal)
+
+    def confirm(
+        self, claim_id: str, *, by: str, reason: str = "", evidence: Support | Sequence[Support] | None = None
+    ) -> Decision:
+        """Validates a candidate. Raises `NotFound`, `ClaimMovedOn`, `RivalTruth`."""
+        require_name(by, what="by")
+        return deciding.confirm(
+            self._desk, _claim(claim_id), by=by, reason=_reason(reason), citations=() if evidence is None else cite(evidence)
+        )
+
+    def reject(self, claim_id: str, *, by: str, reason: str = "") -> Decision:
+        """Turns a candidate down; it stays in the history. Raises `NotFound`, `ClaimMovedOn`."""
+        return deciding.reject(self._desk, _claim(claim_id), by=require_name(by, what="by"), reason=_reason(reason))
+
+    def retract(
+        self, claim_id: str, *, reason: str, evidence: Support | Sequence[Support] | None = None
+    ) -> Decision:
+        """Says that a claim should not have been held: what it had superseded comes back. Raises `NotFound`,
+        `ClaimMovedOn`."""
+        citations = () if evidence is None else cite(evidence)
+        return deciding.retract(self._desk, _claim(claim_id), reason=_reason(reason), citations=citations)
+
+    def restore(self, claim_id: str, *, reason: str) -> Decision:
+        """Holds a retracted or rejected claim again. Raises `NotFound`, `ClaimMovedOn`, `RivalTruth`."""
+        return deciding.restore(self._desk, _claim(claim_id), reason=_reason(reason))
+
+    def correct(
+        self, claim_id: str, value: Any, *, evidence: Support | Sequence[Support], statement: str | None = None
+    ) -> Decision:
+        """Says what the claim should have said all along: the old one never was, as known from now on. Asked as known
+        before, the old one still answers. Raises as `propose` does."""
+        with self._database.transaction(self._access) as tx:
+            why = read.read_why(tx, AsOf(), claim_id).claim
+        return self.propose(
+            why.subject_id, why.predicate, value, evidence=evidence, scope=why.scope, statement=statement,
+            memory_type=why.memory_type, supersedes=claim_id, correction=True,
+        )  # fmt: skip
+
+    def define(self, policy: PredicatePolicy | Mapping[str, Any]) -> PredicatePolicy:
+        """Declares how a predicate behaves, from now on; the same again changes nothing. Raises `InvalidInput`."""
+        return deciding.define(self._desk, deciding.parse_policy(policy))
+
+    def policies(self) -> list[PredicatePolicy]:
+        """The policies in force."""
+        with self._database.transaction(self._access) as tx:
+            return open_policies(tx).get()
+
+    # ---- read -----------------------------------------------------------------------------------------------------
+
+    def claims(
+        self, subject: str | None = None, predicate: str | None = None, *, scope: str | None = None,
+        memory_type: str | None = None, status: str | None = "validated", limit: int = 100, cursor: str | None = None,
+        valid_at: datetime | None = None, known_at: datetime | None = None, as_of: datetime | None = None,
+    ) -> ClaimPage:  # fmt: skip
+        """Claims that hold, in id order. With `scope`, those that cover it: the most specific one wins, and the others
+        are marked `superseded` with `superseded_by` and the moment at which they yield. `status=None` lists every
+        status, holding or not. Raises `BadFilter`, `BadScope`, `NaiveDatetime`."""
+        asked = AsOf.of(valid_at, known_at, as_of)
+        with self._database.transaction(self._access) as tx:
+            return read.read_claims(
+                tx, asked, subject=_text(subject, "subject"), predicate=_text(predicate, "predicate"), scope=scope,
+                memory_type=_text(memory_type, "memory_type"), status=status, limit=limit, cursor=cursor,
+            )  # fmt: skip
+
+    def history(self, claim_id: str) -> list[ClaimVersion]:
+        """What was ever held about a claim, oldest first. Raises `NotFound`."""
+        with self._database.transaction(self._access) as tx:
+            return read.read_history(tx, claim_id)
+
+    def why(
+        self, claim_id: str, *, valid_at: datetime | None = None, known_at: datetime | None = None, as_of: datetime | None = None
+    ) -> Why:
+        """What a claim rests on and what rests on it. Raises `NotFound`."""
+        asked = AsOf.of(valid_at, known_at, as_of)
+        with self._database.transaction(self._access) as tx:
+            return read.read_why(tx, asked, claim_id)
+
+    def timeline(
+        self, subject: str, *, valid_at: datetime | None = None, known_at: datetime | None = None, as_of: datetime | None = None
+    ) -> list[Claim]:
+        """Everything that was validated about a subject, by predicate and then by when it began to hold."""
+        asked = AsOf.of(valid_at, known_at, as_of)
+        with self._database.transaction(self._access) as tx:
+            return read.read_timeline(tx, asked, require_name(subject, what="subject"))
+
+    def evidence(self, evidence_id: str) -> Evidence:
+        """One stored evidence. Raises `NotFound`."""
+        with self._database.transaction(self._access) as tx:
+            return read.read_evidence(tx, evidence_id)
+
+    def search(
+        self, query: str, *, k: int = 10, kinds: Sequence[str] = KINDS, routes: Sequence[str] | None = None,
+        valid_at: datetime | None = None, known_at: datetime | None = None, as_of: datetime | None = None,
+    ) -> list[Hit]:  # fmt: skip
+        """The `k` best rows, each checked against canonical memory. Words whose claims were superseded say so. Raises
+        `InvalidInput`, `BadFilter`, `NaiveDatetime`, `EmbedderFailed`."""
+        asked, k = AsOf.of(valid_at, known_at, as_of), require_k(k)
+        question = make_question(self._engine, query, kinds=kinds, routes=routes)
+        with self._database.transaction(self._access) as tx:
+            return [to_hit(found) for found in rank(tx, self._engine, asked.resolve(tx), question, k).found]
+
+    def recall(
+        self, request: str, *, subject: str | None = None, scope: str | None = None, budget: int = 1500,
+        routes: Sequence[str] | None = None, cursor: str | None = None, count_tokens: TokenCounter = estimate_tokens,
+        valid_at: datetime | None = None, known_at: datetime | None = None, as_of: datetime | None = None,
+    ) -> Payload:  # fmt: skip
+        """A bounded, cited context for `request`: current claims with their quotes, what explains them, and evidence.
+
+        `budget` is in tokens as `count_tokens` counts them; the best item always goes in, cut to fit if need be. When
+        nothing answers, or the sources conflict, `abstention` says why and what to ask. `cursor` continues a payload at
+        its own clocks. Raises `InvalidInput`, `BadFilter`, `BadScope`, `NaiveDatetime`, `EmbedderFailed`.
+        """
+        asked, skip = AsOf.of(valid_at, known_at, as_of), 0
+        require_budget(budget)
+        subject = _text(subject, "subject")
+        if scope is not None:
+            parse_scope(scope)
+        question = make_question(self._engine, request, routes=routes)
+        resumed = None if cursor is None else read_cursor(cursor)
+        with self._database.transaction(self._access) as tx:
+            clocks, skip = resumed if resumed is not None else (asked.resolve(tx), 0)
+            context = gather_context(tx, self._engine, clocks, question, subject=subject, scope=scope)
+            return assemble(
+                tx, context, clocks, request=request, subject=subject, routes=question.routes, budget=budget, skip=skip,
+                count=count_tokens,
+            )  # fmt: skip
+
+
+def _batches(items: Iterator[tuple[int, Any]]) -> Iterator[list[tuple[int, Any]]]:
+    """Batches of at most 64 items, cut earlier when their texts grow large: memory stays bounded."""
+    batch: list[tuple[int, Any]] = []
+    size = 0
+    for place, item in items:
+        content = item.content if isinstance(item, EvidenceDraft) else _as_mapping(item).get("content", "")
+        batch.append((place, item))
+        size += len(content) if isinstance(content, str) else 0
+        if len(batch) == BATCH_ITEMS or size >= BATCH_CHARACTERS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _as_mapping(item: Any) -> Mapping[str, Any]:
+    return item if isinstance(item, Mapping) else {}
+
+
+def _as_arguments(item: Any) -> dict[str, Any]:
+    if not isinstance(item, Mapping) or "content" not in item:
+        raise InvalidInput("an item is a mapping of the arguments of add(), with 'content'")
+    return dict(item)
+
+
+def _claim(claim_id: str) -> Any:
+    return parse_id(claim_id, what="claim")
+
+
+def _reason(reason: str) -> str:
+    return require_text(reason, what="reason", max_bytes=MAX_STATEMENT_BYTES, allow_empty=True)
+
+
+def _text(value: str | None, what: str) -> str | None:
+    return None if value is None else require_text(value, what=what, max_bytes=MAX_STATEMENT_BYTES)

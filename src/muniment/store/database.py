@@ -1,0 +1,123 @@
+"""The pool, and the only way into a transaction: with a tenant and grants, set for that transaction alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import psycopg
+from pgvector.psycopg import register_vector
+from psycopg import Connection
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from muniment.model.access import Access
+from muniment.model.errors import EngineUnavailable, UnsafeRole
+from muniment.store.migrate import require_current
+from muniment.store.statements import sql
+
+Reach = Literal["own", "tenant"]
+Tx = Connection[tuple[Any, ...]]
+
+# Just-in-time compilation costs more than these short statements take.
+_OPTIONS = "-c jit=off -c timezone=UTC -c client_encoding=UTF8"
+
+
+class Database:
+    """A pool of connections as the application role.
+
+    Thread-safe. A connection carries nothing between transactions: tenant and grants are `SET LOCAL`.
+    """
+
+    def __init__(self, dsn: str, *, max_connections: int = 10, wait_seconds: float = 30) -> None:
+        """Connects. Raises `EngineUnavailable`, `UnsafeRole`, `SchemaMissing` or `SchemaTooNew`."""
+        self._pool = ConnectionPool(
+            dsn,
+            min_size=1,
+            max_size=max_connections,
+            timeout=wait_seconds,
+            open=False,
+            configure=_configure,
+            kwargs={"autocommit": True, "options": _OPTIONS, "application_name": "muniment"},
+        )
+        try:
+            with Connection.connect(dsn, autocommit=True, connect_timeout=10) as connection:
+                _require_safe_role(connection)
+                require_current(connection)
+            self._pool.open(wait=True, timeout=wait_seconds)
+        except (psycopg.OperationalError, PoolTimeout) as error:
+            self._pool.close()
+            raise EngineUnavailable(f"PostgreSQL cannot be reached: {error}. Check the DSN and that it runs") from error
+        except BaseException:
+            self._pool.close()
+            raise
+
+    @contextmanager
+    def transaction(self, access: Access, *, reach: Reach = "own") -> Iterator[Tx]:
+        """A transaction that sees what `access` may see; `reach='tenant'` is for the promotion gate alone.
+
+        Commits at the end, rolls back on an exception. The settings end with the transaction. Statements are sent in a
+        pipeline: what is sent between two reads shares a round trip, and an error shows at the next read or at the end.
+        """
+        settings = {"tenant": access.tenant, "grants": sorted(access.grants), "reach": reach}
+        with self._connection() as connection, connection.pipeline(), connection.transaction():
+            connection.execute(sql("enter_tenant"), settings)
+            yield connection
+
+    @contextmanager
+    def outside(self) -> Iterator[Tx]:
+        """A connection with no tenant: sees no row of anybody. For recipes, the list of tenants, and health."""
+        with self._connection() as connection:
+            yield connection
+
+    @contextmanager
+    def _connection(self) -> Iterator[Tx]:
+        try:
+            with self._pool.connection() as connection:
+                yield connection
+        except PoolTimeout as error:
+            raise EngineUnavailable(
+                f"no connection became free: {error}. Close transactions or raise the limit"
+            ) from error
+        except psycopg.OperationalError as error:
+            if isinstance(error, psycopg.errors.DeadlockDetected | psycopg.errors.QueryCanceled):
+                raise
+            raise EngineUnavailable(
+                f"the connection to PostgreSQL was lost: {error}. Nothing of this call is stored"
+            ) from error
+
+    def tenants(self) -> list[str]:
+        """Every tenant that ever wrote, in order."""
+        with self.outside() as connection:
+            return [name for (name,) in connection.execute(sql("tenants"))]
+
+    def close(self) -> None:
+        """Closes every connection; running transactions are rolled back."""
+        self._pool.close()
+
+
+def _configure(connection: Connection[Any]) -> None:
+    register_vector(connection)
+
+
+def _require_safe_role(connection: Connection[Any]) -> None:
+    row = connection.execute(sql("role_safety")).fetchone()
+    if row is None:
+        raise UnsafeRole("the connecting role is not listed in pg_roles; connect as an ordinary role")
+    name, superuser, bypass, owns, may_work = row
+    faults = [
+        text
+        for wrong, text in ((superuser, "is a superuser"), (bypass, "has BYPASSRLS"), (owns, "owns the tables"))
+        if wrong
+    ]
+    if faults:
+        raise UnsafeRole(
+            f"role {name} {' and '.join(faults)}, so row-level security would not bind it. Keep it for "
+            "`muniment migrate --admin-dsn …`, and connect as a plain role: "
+            "CREATE ROLE my_app LOGIN PASSWORD '…' IN ROLE muniment_app"
+        )
+    if not may_work:
+        raise UnsafeRole(
+            f"role {name} is not a member of muniment_app. If this database was never prepared, run "
+            f"`muniment migrate --admin-dsn …` first; then: GRANT muniment_app TO {name}"
+        )

@@ -1,0 +1,74 @@
+-- :name insert_access_rule
+INSERT INTO canonical.access_rule (tenant_id, access_id, alternative, labels)
+VALUES (current_setting('muniment.tenant'), %(access_id)s, %(alternative)s, %(labels)s) ON CONFLICT DO NOTHING
+
+-- :name access_rules
+SELECT access_id, labels FROM canonical.access_rule WHERE access_id = ANY (%(ids)s)
+
+-- :name insert_activity
+INSERT INTO canonical.activity (tenant_id, activity_id, kind, actor, software, used, started_at)
+VALUES (current_setting('muniment.tenant'), %(activity_id)s, %(kind)s, %(actor)s, %(software)s, %(used)s, %(at)s)
+
+-- :name insert_evidence
+INSERT INTO canonical.evidence (tenant_id, evidence_id, kind, source, source_id, source_version, thread_id, author_id,
+    role, trust, content, media_type, uri, content_sha256, occurred_at, utc_offset, observed_at, access_id, metadata,
+    replaces, activity_id)
+VALUES (current_setting('muniment.tenant'), %(evidence_id)s, %(kind)s, %(source)s, %(source_id)s, %(source_version)s,
+    %(thread)s, %(author)s, %(role)s, %(trust)s, %(content)s, %(media_type)s, %(uri)s, %(content_sha256)s,
+    %(occurred_at)s, %(utc_offset)s, %(observed_at)s, %(access_id)s, %(metadata)s, %(replaces)s, %(activity_id)s)
+ON CONFLICT (tenant_id, source, source_id, source_version) DO NOTHING
+
+-- :name evidence_by_key
+SELECT e.source, e.source_id, e.source_version, e.evidence_id, e.content_sha256, e.access_id
+FROM unnest(%(sources)s::text[], %(source_ids)s::text[], %(versions)s::integer[]) AS k (source, source_id, version)
+JOIN canonical.evidence e ON e.source = k.source AND e.source_id = k.source_id AND e.source_version = k.version
+
+-- :name evidence_by_id
+SELECT e.evidence_id, e.source, e.source_id, e.source_version, e.kind, e.content, e.author_id AS author, e.role,
+       e.thread_id AS thread, e.trust, e.uri, e.media_type, e.metadata, e.occurred_at, e.utc_offset, e.observed_at,
+       e.recorded_at, encode(e.content_sha256, 'hex') AS content_sha256, e.replaces, e.access_id,
+       (SELECT string_agg(a.labels, ' | ' ORDER BY a.labels) FROM (
+            SELECT array_to_string(r.labels, ' + ') AS labels FROM canonical.access_rule r
+            WHERE r.access_id = e.access_id) AS a) AS authorization_scope
+FROM canonical.evidence e WHERE e.evidence_id = ANY (%(ids)s)
+
+-- :name evidence_after -- a page of evidence, in order, for rebuilds and the full drift comparison
+SELECT e.evidence_id, e.source_version AS version, e.kind, e.author_id AS author, e.content, e.occurred_at, e.observed_at,
+       e.access_id
+FROM canonical.evidence e
+WHERE (%(after)s::uuid IS NULL OR e.evidence_id > %(after)s) ORDER BY e.evidence_id LIMIT %(most)s
+
+-- :name ensure_subjects
+INSERT INTO canonical.subject (tenant_id, subject_id, activity_id)
+SELECT current_setting('muniment.tenant'), s, %(activity_id)s FROM unnest(%(subjects)s::text[]) AS s
+ON CONFLICT DO NOTHING
+
+-- :name open_policies
+SELECT definition, version FROM canonical.policy WHERE upper_inf(known) ORDER BY predicate
+
+-- :name insert_policy
+INSERT INTO canonical.policy (tenant_id, predicate, version, definition, known, activity_id)
+SELECT current_setting('muniment.tenant'), %(predicate)s, coalesce(max(version), 0) + 1, %(definition)s,
+       tstzrange(%(at)s, NULL), %(activity_id)s
+FROM canonical.policy WHERE predicate = %(predicate)s
+RETURNING version
+
+-- :name close_policy
+SELECT canonical.close_policy(%(predicate)s, %(at)s)
+
+-- :name insert_review
+INSERT INTO canonical.review (tenant_id, review_id, claim_id, rivals, reason, access_id, activity_id)
+VALUES (current_setting('muniment.tenant'), %(review_id)s, %(claim_id)s, %(rivals)s, %(reason)s, %(access_id)s,
+        %(activity_id)s)
+
+-- :name lock_subject -- one writer a subject at a time: rivals are compared, not raced
+SELECT pg_advisory_xact_lock(hashtextextended(current_setting('muniment.tenant') || chr(31) || %(subject)s, 0))
+
+-- :name visible_evidence
+SELECT evidence_id FROM canonical.evidence
+WHERE evidence_id = ANY (%(ids)s) AND access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[])
+
+-- :name evidence_for_claims -- what a claim needs to know of its evidence, with the rule that guards it
+SELECT e.evidence_id, char_length(e.content) AS length, e.role, e.trust, e.occurred_at, e.observed_at, e.access_id,
+       e.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[]) AS visible
+FROM canonical.evidence e WHERE e.evidence_id = ANY (%(ids)s)

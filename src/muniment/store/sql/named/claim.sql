@@ -1,0 +1,118 @@
+-- :name held_in_slots
+SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.object_id, c.statement, c.scope,
+       c.slot, c.cardinality, v.status, v.asserted, v.valid, lower(v.known) AS known_from, v.confidence, v.access_id,
+       v.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[]) AS visible, v.reason
+FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
+WHERE c.slot = ANY (%(slots)s) AND upper_inf(v.known)
+
+-- :name held_claims
+SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.object_id, c.statement, c.scope,
+       c.slot, c.cardinality, v.status, v.asserted, v.valid, lower(v.known) AS known_from, v.confidence, v.access_id,
+       v.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[]) AS visible, v.reason
+FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
+WHERE c.claim_id = ANY (%(ids)s) AND upper_inf(v.known)
+
+-- :name held_of_subject -- what is validated about some predicates of one subject
+SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.object_id, c.statement, c.scope,
+       c.slot, c.cardinality, v.status, v.asserted, v.valid, lower(v.known) AS known_from, v.confidence, v.access_id,
+       v.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[]) AS visible, v.reason
+FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
+WHERE c.subject_id = %(subject)s AND c.predicate = ANY (%(predicates)s) AND upper_inf(v.known)
+  AND v.status = 'validated'
+
+-- :name links_of_slots -- open links that touch any claim in these slots
+SELECT DISTINCT l.link_id, l.kind, l.from_claim, l.to_claim, l.scope, l.effective_from, l.correction, l.state
+FROM canonical.claim c
+JOIN canonical.claim_link l ON l.tenant_id = c.tenant_id AND (l.from_claim = c.claim_id OR l.to_claim = c.claim_id)
+WHERE c.slot = ANY (%(slots)s) AND upper_inf(l.known) AND l.state <> 'rejected'
+
+-- :name spans_in_slots
+SELECT s.claim_id, s.evidence_id, lower(s.span) AS start, upper(s.span) AS stop
+FROM canonical.claim c JOIN canonical.claim_evidence s USING (tenant_id, claim_id)
+WHERE c.slot = ANY (%(slots)s) AND s.evidence_id = ANY (%(evidence)s) AND s.stance = 'supports' AND upper_inf(s.known)
+
+-- :name insert_claim
+INSERT INTO canonical.claim (tenant_id, claim_id, memory_type, subject_id, predicate, value, object_id, statement, scope,
+                             slot, cardinality, access_id, activity_id)
+VALUES (current_setting('muniment.tenant'), %(claim_id)s, %(memory_type)s, %(subject_id)s, %(predicate)s, %(value)s,
+        %(object_id)s, %(statement)s, %(scope)s, %(slot)s, %(cardinality)s, %(access_id)s, %(activity_id)s)
+
+-- :name insert_version
+INSERT INTO canonical.claim_version (tenant_id, claim_id, version, slot, status, asserted, valid, known, confidence,
+                                     access_id, decided_by, reason)
+VALUES (current_setting('muniment.tenant'), %(claim_id)s, %(version)s, %(slot)s, %(status)s, %(asserted)s, %(valid)s,
+        %(known)s, %(confidence)s, %(access_id)s, %(activity_id)s, %(reason)s)
+
+-- :name close_versions
+SELECT canonical.close_versions(%(claims)s, %(versions)s, %(at)s)
+
+-- :name relabel_claims
+SELECT canonical.relabel_claims(%(claims)s, %(rules)s)
+
+-- :name insert_support
+INSERT INTO canonical.claim_evidence (tenant_id, claim_id, evidence_id, span, stance, quoted, known, access_id, activity_id)
+VALUES (current_setting('muniment.tenant'), %(claim_id)s, %(evidence_id)s, %(span)s, %(stance)s, %(quoted)s, %(known)s,
+        %(access_id)s, %(activity_id)s)
+ON CONFLICT DO NOTHING
+
+-- :name insert_link
+INSERT INTO canonical.claim_link (tenant_id, link_id, kind, from_claim, to_claim, scope, effective_from, correction,
+                                  state, known, evidence_id, span, access_id, decided_by)
+VALUES (current_setting('muniment.tenant'), %(link_id)s, %(kind)s, %(from_claim)s, %(to_claim)s, %(scope)s,
+        %(effective_from)s, %(correction)s, %(state)s, %(known)s, %(evidence_id)s, %(span)s, %(access_id)s,
+        %(activity_id)s)
+
+-- :name close_links
+SELECT canonical.close_links(%(links)s, %(at)s)
+
+-- :name claims_as_of -- what was validated at one moment of the world, as known at one moment of this system
+SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.statement, c.scope, c.cardinality,
+       v.status, v.valid, v.confidence, v.access_id, v.reason,
+       (SELECT min(lower(f.known)) FROM canonical.claim_version f
+        WHERE f.tenant_id = c.tenant_id AND f.claim_id = c.claim_id) AS observed_at
+FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
+WHERE (%(subject)s::text IS NULL OR c.subject_id = %(subject)s)
+  AND (%(predicate)s::text IS NULL OR c.predicate = %(predicate)s)
+  AND (%(memory_type)s::text IS NULL OR c.memory_type = %(memory_type)s)
+  AND (%(scopes)s::text[] IS NULL OR c.scope = ANY (%(scopes)s))
+  AND v.known @> %(known_at)s AND v.status = ANY (%(statuses)s)
+  AND (NOT %(holding)s OR v.valid @> %(valid_at)s)
+  AND (%(after)s::uuid IS NULL OR c.claim_id > %(after)s)
+ORDER BY c.claim_id LIMIT %(most)s
+
+-- :name claims_by_id -- as claims_as_of, for ids that a search or a link named
+SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.statement, c.scope, c.cardinality,
+       v.status, v.valid, v.confidence, v.access_id, v.reason,
+       (SELECT min(lower(f.known)) FROM canonical.claim_version f
+        WHERE f.tenant_id = c.tenant_id AND f.claim_id = c.claim_id) AS observed_at
+FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
+WHERE c.claim_id = ANY (%(ids)s) AND v.known @> %(known_at)s
+
+-- :name links_as_of -- active links of some claims, both ways
+SELECT l.link_id, l.kind, l.from_claim, l.to_claim, l.scope, l.effective_from, l.state, l.correction,
+       lower(l.known) AS known_from, upper(l.known) AS known_to
+FROM canonical.claim_link l
+WHERE (l.from_claim = ANY (%(ids)s) OR l.to_claim = ANY (%(ids)s)) AND l.known @> %(known_at)s AND l.state <> 'rejected'
+ORDER BY l.link_id
+
+-- :name quotes_as_of -- the words behind some claims, read from the evidence itself
+SELECT s.claim_id, s.evidence_id, e.source, e.source_id, lower(s.span) AS start, upper(s.span) AS stop,
+       substr(e.content, lower(s.span) + 1, upper(s.span) - lower(s.span)) AS quote, s.stance, e.author_id AS author,
+       e.trust, e.occurred_at, e.observed_at, e.access_id
+FROM canonical.claim_evidence s JOIN canonical.evidence e USING (tenant_id, evidence_id)
+WHERE s.claim_id = ANY (%(ids)s) AND s.known @> %(known_at)s
+ORDER BY e.occurred_at, s.evidence_id, s.span
+
+-- :name history
+SELECT v.claim_id, v.version, v.status, v.valid, lower(v.known) AS known_from, upper(v.known) AS known_to, v.recorded_at,
+       v.confidence, a.actor AS decided_by, v.reason
+FROM canonical.claim_version v JOIN canonical.activity a ON a.tenant_id = v.tenant_id AND a.activity_id = v.decided_by
+WHERE v.claim_id = %(claim_id)s ORDER BY v.version
+
+-- :name claim_versions_after -- every version, in order, for rebuilds and the full drift comparison
+SELECT c.claim_id, c.statement, v.version, v.status, v.valid, lower(v.known) AS known_from, upper(v.known) AS known_to,
+       v.access_id
+FROM (SELECT claim_id, statement FROM canonical.claim
+      WHERE (%(after)s::uuid IS NULL OR claim_id > %(after)s) ORDER BY claim_id LIMIT %(most)s) AS c
+JOIN canonical.claim_version v USING (claim_id)
+ORDER BY c.claim_id, v.version

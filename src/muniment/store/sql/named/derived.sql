@@ -1,0 +1,88 @@
+-- :name recipes
+SELECT recipe_id, derivation, recipe_hash, parameters, state FROM derived.recipe ORDER BY recipe_id
+
+-- :name ensure_recipe
+SELECT derived.ensure_recipe(%(derivation)s, %(hash)s, %(parameters)s, %(activate)s)
+
+-- :name share_derived -- writers share this lock; a rebuild takes it alone while it writes a page back
+SELECT pg_advisory_xact_lock_shared(hashtextextended('derived' || chr(31) || current_setting('muniment.tenant'), 0))
+
+-- :name hold_derived
+SELECT pg_advisory_xact_lock(hashtextextended('derived' || chr(31) || current_setting('muniment.tenant'), 0))
+
+-- :name mark_covered
+INSERT INTO derived.coverage (tenant_id, recipe_id)
+SELECT current_setting('muniment.tenant'), r FROM unnest(%(recipes)s::smallint[]) AS r ON CONFLICT DO NOTHING
+
+-- :name covered
+SELECT recipe_id FROM derived.coverage
+
+-- :name put_pins
+SELECT derived.put_pins(%(rows)s)
+
+-- :name put_words
+SELECT derived.put_words(%(recipe)s::smallint, %(rows)s)
+
+-- :name drop_words
+SELECT derived.drop_words(%(recipe)s::smallint, %(ids)s)
+
+-- :name put_vectors
+SELECT derived.put_vectors(%(recipe)s::smallint, %(kinds)s, %(ids)s, %(parts)s, %(starts)s, %(ends)s, %(vectors)s::vector[])
+
+-- :name drop_vectors
+SELECT derived.drop_vectors(%(recipe)s::smallint, %(ids)s)
+
+-- :name drop_sources
+SELECT derived.drop_sources(%(ids)s)
+
+-- :name clear_tenant
+SELECT derived.clear_tenant()
+
+-- :name put_artifacts
+INSERT INTO derived.artifact (tenant_id, recipe_id, source_kind, source_id, source_version, input_hash, state)
+SELECT current_setting('muniment.tenant'), %(recipe)s::smallint, kind, id, version, hash, %(state)s
+FROM unnest(%(kinds)s::text[], %(ids)s::uuid[], %(versions)s::integer[], %(hashes)s::bytea[]) AS w (kind, id, version, hash)
+ON CONFLICT (tenant_id, source_id, recipe_id) DO UPDATE
+SET source_version = excluded.source_version, input_hash = excluded.input_hash, state = excluded.state, attempts = 0, error = NULL
+
+-- :name repin_artifacts -- a version that changes nothing a derivation reads moves its pin, and is not computed again
+UPDATE derived.artifact a SET source_version = w.version
+FROM unnest(%(ids)s::uuid[], %(versions)s::integer[]) AS w (id, version) WHERE a.source_id = w.id
+
+-- :name behind -- everything that is not fresh; the partial index makes this grow with the drift, not with the total
+SELECT a.recipe_id, a.source_id, a.state, a.error FROM derived.artifact a
+WHERE a.recipe_id = ANY (%(recipes)s::smallint[]) AND a.state <> 'fresh' ORDER BY a.source_id
+
+-- :name artifacts_of
+SELECT a.source_id, a.recipe_id, a.source_version, a.input_hash, a.state, a.error
+FROM derived.artifact a WHERE a.source_id = ANY (%(ids)s)
+
+-- :name pins_of
+SELECT source_kind, source_id, version, status, valid, known, occurred_at, access_id FROM derived.pins_of(%(ids)s)
+
+-- :name derived_sources_after
+SELECT source_kind, source_id FROM derived.sources_after(%(after)s, %(most)s)
+
+-- :name existing_sources
+SELECT claim_id FROM canonical.claim WHERE claim_id = ANY (%(ids)s)
+UNION ALL SELECT evidence_id FROM canonical.evidence WHERE evidence_id = ANY (%(ids)s)
+
+-- :name canonical_checksum -- the sum of a hash over every row of every canonical table of the tenant
+SELECT sum(hashtextextended(t::text, 0)::numeric) FROM (
+    SELECT x::text AS t FROM canonical.evidence x UNION ALL SELECT x::text FROM canonical.claim x
+    UNION ALL SELECT x::text FROM canonical.claim_version x UNION ALL SELECT x::text FROM canonical.claim_evidence x
+    UNION ALL SELECT x::text FROM canonical.claim_link x UNION ALL SELECT x::text FROM canonical.activity x
+    UNION ALL SELECT x::text FROM canonical.subject x UNION ALL SELECT x::text FROM canonical.policy x
+    UNION ALL SELECT x::text FROM canonical.identity x UNION ALL SELECT x::text FROM canonical.subject_merge x
+    UNION ALL SELECT x::text FROM canonical.review x UNION ALL SELECT x::text FROM canonical.review_decision x
+    UNION ALL SELECT x::text FROM canonical.access_rule x UNION ALL SELECT x::text FROM canonical.deletion x) AS t
+
+-- :name search_words
+SELECT source_kind, source_id, version, part, span, score, coverage
+FROM derived.search_words(%(recipe)s::smallint, %(kinds)s, %(question)s, %(k)s, %(valid_at)s, %(known_at)s,
+                          %(until_occurred)s::timestamptz)
+
+-- :name search_vectors
+SELECT source_kind, source_id, version, part, span, score, coverage
+FROM derived.search_vectors(%(recipe)s::smallint, %(kinds)s, %(question)s, %(k)s, %(valid_at)s, %(known_at)s,
+                            %(until_occurred)s::timestamptz)
