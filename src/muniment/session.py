@@ -85,7 +85,9 @@ class Session:
             # The writer may lack the label it put on its own evidence; it gets back what it gave.
             return read.read_evidence(tx, str(outcome.evidence_id))
 
-    def add_many(self, items: Iterable[Mapping[str, Any] | EvidenceDraft], *, progress: Progress | None = None) -> AddReport:
+    def add_many(
+        self, items: Iterable[Mapping[str, Any] | EvidenceDraft], *, progress: Progress | None = None
+    ) -> AddReport:
         """Stores many items in batches, each durable when `progress` is called with the number just finished.
 
         A bad item is reported in `rejected` with its place, and never loses the others. An item is a mapping of the
@@ -148,16 +150,18 @@ class Session:
         """Validates a candidate. Raises `NotFound`, `ClaimMovedOn`, `RivalTruth`."""
         require_name(by, what="by")
         return deciding.confirm(
-            self._desk, _claim(claim_id), by=by, reason=_reason(reason), citations=() if evidence is None else cite(evidence)
+            self._desk,
+            _claim(claim_id),
+            by=by,
+            reason=_reason(reason),
+            citations=() if evidence is None else cite(evidence),
         )
 
     def reject(self, claim_id: str, *, by: str, reason: str = "") -> Decision:
         """Turns a candidate down; it stays in the history. Raises `NotFound`, `ClaimMovedOn`."""
         return deciding.reject(self._desk, _claim(claim_id), by=require_name(by, what="by"), reason=_reason(reason))
 
-    def retract(
-        self, claim_id: str, *, reason: str, evidence: Support | Sequence[Support] | None = None
-    ) -> Decision:
+    def retract(self, claim_id: str, *, reason: str, evidence: Support | Sequence[Support] | None = None) -> Decision:
         """Says that a claim should not have been held: what it had superseded comes back. Raises `NotFound`,
         `ClaimMovedOn`."""
         citations = () if evidence is None else cite(evidence)
@@ -211,7 +215,12 @@ class Session:
             return read.read_history(tx, claim_id)
 
     def why(
-        self, claim_id: str, *, valid_at: datetime | None = None, known_at: datetime | None = None, as_of: datetime | None = None
+        self,
+        claim_id: str,
+        *,
+        valid_at: datetime | None = None,
+        known_at: datetime | None = None,
+        as_of: datetime | None = None,
     ) -> Why:
         """What a claim rests on and what rests on it. Raises `NotFound`."""
         asked = AsOf.of(valid_at, known_at, as_of)
@@ -219,7 +228,12 @@ class Session:
             return read.read_why(tx, asked, claim_id)
 
     def timeline(
-        self, subject: str, *, valid_at: datetime | None = None, known_at: datetime | None = None, as_of: datetime | None = None
+        self,
+        subject: str,
+        *,
+        valid_at: datetime | None = None,
+        known_at: datetime | None = None,
+        as_of: datetime | None = None,
     ) -> list[Claim]:
         """Everything that was validated about a subject, by predicate and then by when it began to hold."""
         asked = AsOf.of(valid_at, known_at, as_of)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta, timezone
 from typing import Any
 from uuid import UUID
 
@@ -33,9 +34,10 @@ def load(tx: Tx, evidence_ids: list[UUID]) -> dict[UUID, Evidence]:
 
 
 def to_evidence(row: dict[str, Any]) -> Evidence:
-    """A row of `evidence_by_id` as the public type."""
+    """A row of `evidence_by_id` as the public type, its `occurred_at` in the offset of whoever wrote it."""
     row = {key: value for key, value in row.items() if key != "access_id"}
-    replaced = row.pop("replaces")
-    return Evidence(
-        **row | {"evidence_id": str(row["evidence_id"]), "replaces": None if replaced is None else str(replaced)}
-    )
+    if row["occurred_at"] is not None and row["utc_offset"] is not None:
+        row["occurred_at"] = row["occurred_at"].astimezone(timezone(timedelta(minutes=row["utc_offset"])))
+    replaces = row["replaces"]
+    ids = {"evidence_id": str(row["evidence_id"]), "replaces": None if replaces is None else str(replaces)}
+    return Evidence(**row | ids)

@@ -54,7 +54,9 @@ def _artifact_drift(expected: Expected, artifact: dict[str, Any] | None) -> tupl
         return "missing", None
     if artifact["state"] != "fresh":
         return STATES[artifact["state"]], artifact["error"]
-    same = artifact["source_version"] == expected.source.version and artifact["input_hash"] == input_hash(expected.source.texts)
+    same = artifact["source_version"] == expected.source.version and artifact["input_hash"] == input_hash(
+        expected.source.texts
+    )
     return (None, None) if same else ("stale", None)
 
 

@@ -62,7 +62,9 @@ class Engine:
             raise EmbedderFailed(f"the embedder raised {type(error).__name__}: {error}; nothing was stored") from error
         expected = (len(different), self.embedder.dimension)
         if vectors.shape != expected or not np.isfinite(vectors).all():
-            raise EmbedderFailed(f"the embedder gave {vectors.shape} or unusable numbers, not {expected}; nothing was stored")
+            raise EmbedderFailed(
+                f"the embedder gave {vectors.shape} or unusable numbers, not {expected}; nothing was stored"
+            )
         return dict(zip(different, vectors, strict=True))
 
     def embed_question(self, text: str) -> Vectors:
@@ -74,7 +76,9 @@ class Engine:
         except EmbedderFailed:
             raise
         except Exception as error:  # noqa: BLE001 - any embedder may be behind the port; nothing is being written here
-            raise EmbedderFailed(f"the embedder raised {type(error).__name__}: {error}; ask with routes=['lexical']") from error
+            raise EmbedderFailed(
+                f"the embedder raised {type(error).__name__}: {error}; ask with routes=['lexical']"
+            ) from error
 
     def follow(self, tx: Tx, changes: Changes, prepared: object) -> None:
         """Writes the derived rows of `changes`. Waits while a rebuild writes back a page of the same tenant."""
@@ -102,7 +106,14 @@ class Engine:
             return
         texts = [text for source in sources for text in source.texts]
         rows = [
-            {"kind": t.kind, "id": str(t.source_id), "part": t.part, "start": t.start, "end": t.end, "text": index_text(t.text)}
+            {
+                "kind": t.kind,
+                "id": str(t.source_id),
+                "part": t.part,
+                "start": t.start,
+                "end": t.end,
+                "text": index_text(t.text),
+            }
             for t in texts
         ]
         tx.execute(sql("put_words"), {"recipe": self.recipes.words, "rows": Jsonb(rows)})

@@ -37,7 +37,15 @@ class Pin:
     def of_evidence(cls, row: EvidenceRow) -> Pin:
         """Evidence is known from its observation on, and has no validity of its own."""
         return cls(
-            "evidence", row.evidence_id, row.version, "evidence", _ALWAYS, row.observed_at, None, row.occurred_at, row.access_id
+            "evidence",
+            row.evidence_id,
+            row.version,
+            "evidence",
+            _ALWAYS,
+            row.observed_at,
+            None,
+            row.occurred_at,
+            row.access_id,
         )
 
     @classmethod

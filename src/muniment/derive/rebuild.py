@@ -73,7 +73,11 @@ def _empty_unless_interrupted(database: Database, engine: Engine, tenant: str) -
 def _behind(database: Database, engine: Engine, tenant: str, page: list[Expected]) -> list[Expected]:
     with database.transaction(operator(tenant), reach="tenant") as tx:
         tx.execute(sql("hold_derived"))
-        return list({found.expected.source.source_id: found.expected for found in compare(tx, engine, reread(tx, page))}.values())
+        return list(
+            {
+                found.expected.source.source_id: found.expected for found in compare(tx, engine, reread(tx, page))
+            }.values()
+        )
 
 
 def _make(database: Database, engine: Engine, tenant: str, behind: list[Expected]) -> Counter[str]:

@@ -72,7 +72,12 @@ def _ensure(database: Database, derivation: str, parameters: Mapping[str, Any], 
     with database.outside() as connection:
         row = connection.execute(
             sql("ensure_recipe"),
-            {"derivation": derivation, "hash": _hash(parameters), "parameters": Jsonb(dict(parameters)), "activate": activate},
+            {
+                "derivation": derivation,
+                "hash": _hash(parameters),
+                "parameters": Jsonb(dict(parameters)),
+                "activate": activate,
+            },
         ).fetchone()
     assert row is not None
     return int(row[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import UUID
@@ -63,7 +64,7 @@ def admit(edit: Edit, claim: HeldClaim, policy: PredicatePolicy, *, reason: str,
     )
 
 
-def _link_rivals(edit: Edit, claim: HeldClaim, before: dict[UUID, object]) -> None:
+def _link_rivals(edit: Edit, claim: HeldClaim, before: Mapping[UUID, object]) -> None:
     """Who took over from whom, as links."""
     for rival_id, valid in before.items():
         rival = edit.near.claims[rival_id]

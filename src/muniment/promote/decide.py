@@ -11,9 +11,9 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from muniment.canonical import activity, claims, policies
-from muniment.canonical.rows import Changes, HeldClaim
+from muniment.canonical.rows import Changes, HeldClaim, HeldLink
 from muniment.model.claim import Decision, LinkKind, Outcome, Status
-from muniment.model.errors import ClaimMovedOn, NotFound, RivalTruth
+from muniment.model.errors import ClaimMovedOn, InvalidInput, NotFound, RivalTruth
 from muniment.model.policy import PredicatePolicy, policy_for
 from muniment.promote.admit import admit
 from muniment.promote.drafts import describe
@@ -185,7 +185,7 @@ def _make_live(held: _Open, reason: str) -> tuple[Outcome, str]:
     return verdict.outcome, verdict.reason
 
 
-def _conflicts(edit: Edit, claim: HeldClaim) -> list:
+def _conflicts(edit: Edit, claim: HeldClaim) -> list[HeldLink]:
     return [
         link
         for link in edit.near.active_links(LinkKind.CONFLICTS_WITH)

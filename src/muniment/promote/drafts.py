@@ -33,5 +33,7 @@ def make_draft(
 
 def describe(error: ValidationError) -> str:
     """What is wrong, in one line, without the values that were given."""
-    parts = (f"{'.'.join(str(part) for part in e['loc']) or 'item'}: {e['msg']}" for e in error.errors(include_url=False))
+    parts = (
+        f"{'.'.join(str(part) for part in e['loc']) or 'item'}: {e['msg']}" for e in error.errors(include_url=False)
+    )
     return "; ".join(parts)

@@ -150,7 +150,7 @@ class Edit:
     def _write_links(self, tx: Tx, at: datetime, activity_id: UUID) -> None:
         claims.close_links(tx, self.ended_links, at=at)
         for link in self.links:
-            ends = [self.near.claims[end].access_id for end in (link.from_claim, link.to_claim)]
+            ends = [self.near.claim(end).access_id for end in (link.from_claim, link.to_claim)]
             rule = joint_rule(tx, ends)
             claims.insert_link(
                 tx, link, access_id=access.intern(tx, rule), at=at, activity_id=activity_id, evidence_id=None

@@ -13,7 +13,6 @@ from muniment.model.claim import LinkKind, Status
 from muniment.model.scope import covers
 from muniment.promote.settle import Assertion, Settled, settle
 from muniment.store.database import Tx
-from muniment.store.ranges import Moments
 from muniment.store.statements import sql
 
 
@@ -23,7 +22,12 @@ class Neighbourhood:
 
     claims: dict[UUID, HeldClaim] = field(default_factory=dict)
     links: dict[UUID, HeldLink] = field(default_factory=dict)
-    fixed: dict[UUID, Moments] = field(default_factory=dict)
+    premises: dict[UUID, HeldClaim] = field(default_factory=dict)
+    """Claims outside of `claims` that some of them rest on: read, and not changed."""
+
+    def claim(self, claim_id: UUID) -> HeldClaim:
+        """A claim of the neighbourhood, or one that it rests on."""
+        return self.claims[claim_id] if claim_id in self.claims else self.premises[claim_id]
 
     def in_slot(self, slot: UUID) -> list[HeldClaim]:
         """The claims of one slot, live or not."""
@@ -54,7 +58,8 @@ class Neighbourhood:
             )
             for key, claim in live.items()
         }
-        return settle(assertions, self.fixed)
+        fixed = {key: claim.valid for key, claim in self.premises.items() if claim.status is Status.VALIDATED}
+        return settle(assertions, fixed)
 
 
 def _takes_over(rival: HeldClaim, claim: HeldClaim, explicit: set[tuple[UUID, UUID]]) -> bool:
@@ -82,7 +87,7 @@ def gather(tx: Tx, *, slots: Iterable[UUID], extra: Iterable[UUID] = (), locked:
     """
     found = Neighbourhood()
     seen: set[UUID] = set()
-    pending = set(slots) | {claim.slot for claim in _lock_and_load(tx, extra, locked).values()}
+    pending = set(slots) | {claim.slot for claim in lock_and_load(tx, extra, locked).values()}
     while pending:
         held, linked = claims.held_in_slots(tx, pending), claims.links_of_slots(tx, pending)
         fresh_links = linked.get()
@@ -90,9 +95,9 @@ def gather(tx: Tx, *, slots: Iterable[UUID], extra: Iterable[UUID] = (), locked:
         found.links.update(fresh_links)
         seen |= pending
         outside = {end for link in fresh_links.values() for end in _downstream(link, found.claims)}
-        pending = {claim.slot for claim in _lock_and_load(tx, outside, locked).values()} - seen
+        pending = {claim.slot for claim in lock_and_load(tx, outside, locked).values()} - seen
     premises = {link.to_claim for link in found.active_links(LinkKind.DERIVED_FROM)} - set(found.claims)
-    found.fixed = {key: claim.valid for key, claim in _load(tx, premises).items() if claim.status is Status.VALIDATED}
+    found.premises = _load(tx, premises)
     return found
 
 
@@ -107,12 +112,14 @@ def _load(tx: Tx, claim_ids: Iterable[UUID]) -> dict[UUID, HeldClaim]:
     return claims.held_claims(tx, wanted).get() if wanted else {}
 
 
-def _lock_and_load(tx: Tx, claim_ids: Iterable[UUID], locked: set[str]) -> dict[UUID, HeldClaim]:
+def lock_and_load(tx: Tx, claim_ids: Iterable[UUID], locked: set[str]) -> dict[UUID, HeldClaim]:
+    """These claims, with their subjects locked: what is read cannot be changed by others until the transaction ends."""
     loaded = _load(tx, claim_ids)
-    for subject in sorted({claim.subject_id for claim in loaded.values()} - locked):
+    others = sorted({claim.subject_id for claim in loaded.values()} - locked)
+    for subject in others:
         lock_subject(tx, subject)
         locked.add(subject)
-    return loaded
+    return _load(tx, loaded) if others else loaded
 
 
 def lock_subject(tx: Tx, subject: str) -> None:

@@ -20,7 +20,7 @@ from muniment.model.policy import PredicatePolicy, ValueType, policy_for
 from muniment.model.scope import EVERYWHERE, covers
 from muniment.promote.admit import Verdict, admit, same_value
 from muniment.promote.edit import Edit, Support
-from muniment.promote.neighbourhood import Neighbourhood, gather, lock_subject
+from muniment.promote.neighbourhood import Neighbourhood, gather, lock_and_load, lock_subject
 from muniment.promote.ports import Desk
 from muniment.promote.proposal import Proposal, statement_of
 from muniment.promote.sources import Sources, joint_rule, look_up
@@ -104,19 +104,17 @@ def _open(tx: Tx, desk: Desk, proposal: Proposal) -> _Case:
         for scope in _scopes(proposal.scope)
     ]
     asked_cited = claims.spans_in_slots(tx, slots, [c.evidence_id for c in proposal.citations])
-    asked_premises = claims.held_claims(tx, proposal.premises)
     asked_resting = claims.held_of_subject(tx, proposal.subject, policy.depends_on)
-    near = gather(
-        tx, slots=slots, extra=[proposal.supersedes] if proposal.supersedes else [], locked={proposal.subject}
-    )
-    target, named = _target(near, proposal), _named_premises(proposal, asked_premises.get())
+    locked = {proposal.subject}
+    near = gather(tx, slots=slots, extra=[proposal.supersedes] if proposal.supersedes else [], locked=locked)
+    target, named = _target(near, proposal), _named_premises(proposal, lock_and_load(tx, proposal.premises, locked))
     start = _start(proposal, sources, target)
     rule = joint_rule(tx, [*sources.access_ids, *(premise.access_id for premise in named.values())])
     premises = named | {
         key: claim for key, claim in asked_resting.get().items()
         if covers(claim.scope, proposal.scope) and start in claim.valid
     }  # fmt: skip
-    near.fixed |= {key: premise.valid for key, premise in premises.items() if premise.status is Status.VALIDATED}
+    near.premises |= {key: premise for key, premise in premises.items() if key not in near.claims}
     return _Case(
         desk=desk,
         proposal=proposal,
@@ -289,8 +287,8 @@ def _admit_new(case: _Case, claim: HeldClaim) -> Verdict:
             case.edit.put(replace(target, status=Status.RETRACTED), f"corrected: it never was; see {claim.claim_id}")
         _link_target(case, claim, state="active")
     verdict = admit(
-        case.edit, claim, case.policy, reason="validated by an exact quote",
-        target=None if target is None else target.claim_id,
+        case.edit, claim, case.policy, target=None if target is None else target.claim_id,
+        reason="corrects what never was, by an exact quote" if case.proposal.correction else "validated by an exact quote",
     )  # fmt: skip
     if verdict.rivals and target is not None:
         # It waits after all, and so does what it would have done to the other one.

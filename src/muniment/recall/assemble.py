@@ -94,16 +94,15 @@ def _items(tx: Tx, context: Context) -> list[_Item]:
         )
         for claim in context.claims
     ]
-    return items + [
-        _Item(None, (_span(found, scopes),)) for found in context.evidence if not _repeats(found, quoted)
-    ]
+    return items + [_Item(None, (_span(found, scopes),)) for found in context.evidence if not _repeats(found, quoted)]
 
 
 def _repeats(found: Found, quoted: set[tuple[str, int, int]]) -> bool:
     """Whether a quote already gives most of this span's words."""
     candidate = found.row.candidate
     return any(
-        evidence_id == str(candidate.source_id) and (min(stop, candidate.end) - max(start, candidate.start)) * 2 > candidate.end - candidate.start
+        evidence_id == str(candidate.source_id)
+        and (min(stop, candidate.end) - max(start, candidate.start)) * 2 > candidate.end - candidate.start
         for evidence_id, start, stop in quoted
     )
 
@@ -175,7 +174,9 @@ def _cut(item: _Item, budget: int, count: TokenCounter) -> _Item:
 def _abstention(context: Context, anything: bool, subject: str | None) -> Abstention | None:
     about = f" about {subject}" if subject else ""
     if context.conflicts:
-        return Abstention(reason="the sources conflict and no rule settles it", ask="Which of the conflicting values holds?")
+        return Abstention(
+            reason="the sources conflict and no rule settles it", ask="Which of the conflicting values holds?"
+        )
     if not anything:
         reason = "; ".join(context.missing) or f"nothing that answers this is known{about} at the time asked about"
         return Abstention(reason=reason, ask=f"Where could this{about} be learned, or whom may I ask?")

@@ -43,9 +43,7 @@ class ClaimRow:
 
 
 def _rows(rows: list[Row]) -> list[ClaimRow]:
-    return [
-        ClaimRow(**row | {"status": Status(row["status"]), "valid": from_multirange(row["valid"])}) for row in rows
-    ]
+    return [ClaimRow(**row | {"status": Status(row["status"]), "valid": from_multirange(row["valid"])}) for row in rows]
 
 
 def ask_claims(
@@ -110,7 +108,14 @@ def publish(
             ids = evidence.setdefault(quote["claim_id"], [])
             ids += [str(quote["evidence_id"])] if str(quote["evidence_id"]) not in ids else []
     return [
-        _claim(row, clocks, links, overridden.get(row.claim_id), evidence.get(row.claim_id, []), rules[row.access_id].describe())
+        _claim(
+            row,
+            clocks,
+            links,
+            overridden.get(row.claim_id),
+            evidence.get(row.claim_id, []),
+            rules[row.access_id].describe(),
+        )
         for row in rows
     ]
 

@@ -9,7 +9,16 @@ from uuid import UUID
 from muniment.derive.engine import Engine
 from muniment.model.claim import Claim, LinkKind, Status
 from muniment.model.scope import covers
-from muniment.recall.claims import ClaimRow, ask_by_id, ask_claims, ask_links, ask_quotes, publish, scopes_covering, winners
+from muniment.recall.claims import (
+    ClaimRow,
+    ask_by_id,
+    ask_claims,
+    ask_links,
+    ask_quotes,
+    publish,
+    scopes_covering,
+    winners,
+)
 from muniment.recall.clocks import Clocks
 from muniment.recall.routes import SEMANTIC
 from muniment.recall.search import Found, Question, rank
@@ -65,7 +74,13 @@ def _answers(found: Found, engine: Engine) -> bool:
 
 
 def _current_rows(
-    tx: Tx, clocks: Clocks, of_subject: Sequence[ClaimRow], found_ids: Sequence[UUID], *, subject: str | None, scope: str | None
+    tx: Tx,
+    clocks: Clocks,
+    of_subject: Sequence[ClaimRow],
+    found_ids: Sequence[UUID],
+    *,
+    subject: str | None,
+    scope: str | None,
 ) -> list[ClaimRow]:
     """The found claims in their order, then the subject's other current ones."""
     known = {row.claim_id: row for row in of_subject}

@@ -12,7 +12,16 @@ from muniment.model.errors import BadFilter, NotFound
 from muniment.model.evidence import Evidence
 from muniment.model.ids import parse_id
 from muniment.model.scope import parse_scope
-from muniment.recall.claims import ClaimRow, ask_by_id, ask_claims, ask_links, ask_quotes, publish, scopes_covering, winners
+from muniment.recall.claims import (
+    ClaimRow,
+    ask_by_id,
+    ask_claims,
+    ask_links,
+    ask_quotes,
+    publish,
+    scopes_covering,
+    winners,
+)
 from muniment.recall.clocks import AsOf, Clocks
 from muniment.store.answer import Answer, Row
 from muniment.store.database import Tx
@@ -143,9 +152,13 @@ def _link(row: Row) -> Link:
 def read_timeline(tx: Tx, as_of: AsOf, subject: str) -> list[Claim]:
     """Everything that was validated about a subject, in the order in which it began to hold."""
     clocks = as_of.resolve(tx)
-    rows = ask_claims(tx, clocks, subject=subject, statuses=(Status.VALIDATED, Status.UNSUPPORTED), holding=False, most=MAX_LIMIT).get()
+    rows = ask_claims(
+        tx, clocks, subject=subject, statuses=(Status.VALIDATED, Status.UNSUPPORTED), holding=False, most=MAX_LIMIT
+    ).get()
     claims = _publish(tx, clocks, rows, {})
-    return sorted(claims, key=lambda claim: (claim.predicate, claim.valid_from is not None, claim.valid_from or claim.observed_at))
+    return sorted(
+        claims, key=lambda claim: (claim.predicate, claim.valid_from is not None, claim.valid_from or claim.observed_at)
+    )
 
 
 def read_evidence(tx: Tx, evidence_id: str) -> Evidence:

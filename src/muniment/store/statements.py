@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib.resources import files
-from typing import LiteralString, cast
+from typing import LiteralString
 
 _HEADER = re.compile(r"^-- :name (\w+).*$", re.MULTILINE)
 
 
 @cache
-def _load() -> dict[str, str]:
-    statements: dict[str, str] = {}
+def _load() -> dict[str, LiteralString]:
+    statements: dict[str, LiteralString] = {}
     for file in sorted(files("muniment.store").joinpath("sql/named").iterdir(), key=lambda f: f.name):
         if not file.name.endswith(".sql"):
             continue
@@ -26,4 +26,4 @@ def _load() -> dict[str, str]:
 
 def sql(name: str) -> LiteralString:
     """The statement called `name`. It comes from a file of this package, never from input."""
-    return cast(LiteralString, _load()[name])
+    return _load()[name]

@@ -1,0 +1,5 @@
+"""`python -m muniment`."""
+
+from muniment.cli import main
+
+main()

@@ -1,0 +1,106 @@
+"""The asynchronous twins: the same methods, awaited. Each runs its synchronous method on a worker thread.
+
+There is one implementation. A parity test holds the two faces together. Cancelling an awaited write does not undo it:
+the thread finishes what it began.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Concatenate, ParamSpec, Self, TypeVar
+
+from muniment.memory import EmbedderChoice, Memory, open_memory
+from muniment.model.access import Access
+from muniment.session import Session
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _session(method: Callable[Concatenate[Session, P], R]) -> Callable[Concatenate[AsyncSession, P], Awaitable[R]]:
+    async def awaited(twin: AsyncSession, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await asyncio.to_thread(method, twin._session, *args, **kwargs)
+
+    return functools.update_wrapper(awaited, method)
+
+
+def _memory(method: Callable[Concatenate[Memory, P], R]) -> Callable[Concatenate[AsyncMemory, P], Awaitable[R]]:
+    async def awaited(twin: AsyncMemory, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await asyncio.to_thread(method, twin._memory, *args, **kwargs)
+
+    return functools.update_wrapper(awaited, method)
+
+
+def _opening(method: Callable[Concatenate[Memory, P], Session]) -> Callable[Concatenate[AsyncMemory, P], AsyncSession]:
+    def opened(twin: AsyncMemory, /, *args: P.args, **kwargs: P.kwargs) -> AsyncSession:
+        return AsyncSession(method(twin._memory, *args, **kwargs))
+
+    return functools.update_wrapper(opened, method)
+
+
+class AsyncSession:
+    """`Session`, awaited."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @property
+    def access(self) -> Access:
+        """Who this session is."""
+        return self._session.access
+
+    add = _session(Session.add)
+    add_many = _session(Session.add_many)
+    propose = _session(Session.propose)
+    confirm = _session(Session.confirm)
+    reject = _session(Session.reject)
+    retract = _session(Session.retract)
+    restore = _session(Session.restore)
+    correct = _session(Session.correct)
+    define = _session(Session.define)
+    policies = _session(Session.policies)
+    claims = _session(Session.claims)
+    history = _session(Session.history)
+    why = _session(Session.why)
+    timeline = _session(Session.timeline)
+    evidence = _session(Session.evidence)
+    search = _session(Session.search)
+    recall = _session(Session.recall)
+
+
+class AsyncMemory:
+    """`Memory`, awaited. `session` only fixes who asks, so it is not."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    session = _opening(Memory.session)
+    migrate = _memory(Memory.migrate)
+    drift = _memory(Memory.drift)
+    rebuild = _memory(Memory.rebuild)
+    work = _memory(Memory.work)
+    recipes = _memory(Memory.recipes)
+    tenants = _memory(Memory.tenants)
+    doctor = _memory(Memory.doctor)
+    close = _memory(Memory.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+async def open_async(
+    target: str | Path | None = None, *, embedder: EmbedderChoice = None, admin: str | None = None,
+    adopt_embedder: bool = False,
+) -> AsyncMemory:  # fmt: skip
+    """`muniment.open`, awaited."""
+    memory = await asyncio.to_thread(open_memory, target, embedder=embedder, admin=admin, adopt_embedder=adopt_embedder)
+    return AsyncMemory(memory)

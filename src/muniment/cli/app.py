@@ -1,0 +1,43 @@
+"""The application: its commands, and the one place where an error becomes an exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import typer
+
+from muniment.cli import maintain, reading, writing
+from muniment.cli.render import stderr
+from muniment.model.errors import MunimentError
+
+app = typer.Typer(
+    name="muniment",
+    help="Long-term memory for AI agents that can show its evidence.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for module in (maintain, writing, reading):
+    module.register(app)
+
+
+def main() -> None:
+    """Runs a command. Coded errors end with 2 and a message that says what to do; so does an interruption (130)."""
+    try:
+        app()
+    except MunimentError as error:
+        if "--json" in sys.argv:
+            sys.stdout.write(json.dumps({"error": {"code": error.code, "message": str(error)}}) + "\n")
+        stderr.print(f"muniment: {error} [{error.code}]", markup=False, highlight=False, soft_wrap=True)
+        raise SystemExit(2) from None
+    except BrokenPipeError:
+        # Whoever read our output has gone; Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None
+    except KeyboardInterrupt:
+        stderr.print(
+            "muniment: interrupted; what was reported as stored is stored, run it again to go on", markup=False
+        )
+        raise SystemExit(130) from None

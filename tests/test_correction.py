@@ -1,0 +1,122 @@
+"""Corrections and changes: the figure of Helios-RAG, and values that similarity cannot tell apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import muniment
+from muniment.model.errors import ClaimMovedOn
+from tests.helpers import at, single_valued, tell, values
+
+OLD, NEW = (
+    "Helios-RAG achieves 0.92 nDCG@10 on the BEIR benchmark.",
+    "Helios-RAG achieves 0.78 nDCG@10 on BEIR (corrected).",
+)
+CORRECTED = "2026-04-13T10:00"
+
+
+@pytest.fixture
+def helios(session: muniment.Session) -> muniment.Session:
+    """The figure of 2 March, corrected on 13 April."""
+    single_valued(session, "ndcg_at_10", value_type="number")
+    paper = session.add(
+        OLD,
+        source="papers",
+        source_id="paper",
+        kind="document",
+        occurred_at=at("2026-03-02"),
+        observed_at=at("2026-03-02T01:00"),
+    )
+    held = session.propose("Helios-RAG", "ndcg_at_10", 0.92, evidence=paper.quote("0.92 nDCG@10"), statement=OLD)
+    notice = session.add(
+        NEW,
+        source="papers",
+        source_id="notice",
+        kind="document",
+        occurred_at=at("2026-04-13"),
+        observed_at=at(CORRECTED),
+    )
+    session.correct(held.claim_id, 0.78, evidence=notice.quote("0.78 nDCG@10"), statement=NEW)
+    return session
+
+
+@pytest.mark.parametrize("wording", [OLD, NEW, "what does Helios-RAG score on BEIR?"])
+@pytest.mark.parametrize("routes", [["lexical"], ["semantic"], None])
+def test_a_search_in_either_wording_finds_the_corrected_figure_as_current(
+    helios: muniment.Session, wording: str, routes: list[str] | None
+) -> None:
+    hits = helios.search(wording, routes=routes)
+    assert [hit.text for hit in hits if hit.kind == "claim"] == [NEW]
+    stale = next(hit for hit in hits if hit.kind == "evidence" and hit.source_id == "paper")
+    claim = next(hit for hit in hits if hit.kind == "claim")
+    assert stale.status == "superseded"
+    assert stale.superseded_by == (claim.id,)
+    assert hits.index(claim) < hits.index(stale)
+
+
+def test_as_known_before_the_correction_the_old_figure_answers(helios: muniment.Session) -> None:
+    before = at("2026-04-01")
+    assert values(helios.claims("Helios-RAG", known_at=before)) == [0.92]
+    assert [h.text for h in helios.search(NEW, kinds=["claim"], known_at=before)] == [OLD]
+    assert [c.value for c in helios.recall("Helios-RAG nDCG@10", subject="Helios-RAG", known_at=before).claims] == [
+        0.92
+    ]
+
+
+def test_today_recall_gives_the_corrected_figure_and_explains_the_old_one(helios: muniment.Session) -> None:
+    payload = helios.recall("What is the nDCG@10 of Helios-RAG?", subject="Helios-RAG")
+    assert [(c.value, c.status) for c in payload.claims] == [(0.78, "validated"), (0.92, "retracted")]
+
+
+def test_a_correction_reaches_back_to_when_the_wrong_figure_began(helios: muniment.Session) -> None:
+    assert values(helios.claims("Helios-RAG", valid_at=at("2026-03-10"))) == [0.78]
+
+
+def test_a_correction_closes_what_was_known_and_leaves_what_was_valid(helios: muniment.Session) -> None:
+    (wrong,) = helios.claims("Helios-RAG", status="retracted").items
+    first, second = helios.history(wrong.claim_id)
+    assert first.valid == second.valid == ((at("2026-03-02"), None),)
+    assert (first.status, first.known_to) == ("validated", at(CORRECTED))
+    assert (second.status, second.known_from) == ("retracted", at(CORRECTED))
+
+
+def test_correcting_what_was_corrected_says_that_it_moved_on(helios: muniment.Session) -> None:
+    (wrong,) = helios.claims("Helios-RAG", status="retracted").items
+    notice = helios.add("No, Helios-RAG achieves 0.80 nDCG@10.")
+    with pytest.raises(ClaimMovedOn):
+        helios.correct(wrong.claim_id, 0.80, evidence=notice.quote("0.80 nDCG@10"))
+
+
+def test_repeating_a_correction_changes_nothing(helios: muniment.Session) -> None:
+    (wrong,) = helios.claims("Helios-RAG", status="retracted").items
+    notice = helios.add(NEW, source="papers", source_id="notice", kind="document")
+    decision = helios.correct(wrong.claim_id, 0.78, evidence=notice.quote("0.78 nDCG@10"), statement=NEW)
+    assert (decision.outcome, decision.version) == ("supported", 1)
+    assert len(helios.claims("Helios-RAG", status=None).items) == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (0.92, 0.78),
+        ("100 rps", "200 rps"),
+        ("October 15th", "October 16th"),
+        ("deployment is allowed", "deployment is not allowed"),
+        ("feature enabled", "feature disabled"),
+        ("purple", "cyan"),
+        ("PR #260", "PR #480"),
+    ],
+)
+def test_values_that_lie_close_are_never_taken_for_the_same(session: muniment.Session, first: Any, second: Any) -> None:
+    single_valued(session, "figure")
+    session.define({"predicate": "figures", "cardinality": "many", "validation": "quoted"})
+    tell(session, "thing", "figure", first, "2026-01-01")
+    changed = tell(session, "thing", "figure", second, "2026-02-01")
+    assert changed.outcome == "superseded_other"
+    assert values(session.claims("thing", "figure", valid_at=at("2026-01-15"))) == [first]
+    assert values(session.claims("thing", "figure")) == [second]
+    tell(session, "thing", "figures", first, "2026-01-01")
+    assert tell(session, "thing", "figures", second, "2026-02-01").outcome == "validated"
+    assert sorted(map(str, values(session.claims("thing", "figures")))) == sorted([str(first), str(second)])
