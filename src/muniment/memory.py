@@ -10,7 +10,7 @@ from typing import Literal, Self
 from muniment.derive import recipes as recipe_rows
 from muniment.derive.drift import drift
 from muniment.derive.engine import Engine
-from muniment.derive.rebuild import Progress, fill, rebuild
+from muniment.derive.rebuild import Progress, fill, maintain, rebuild
 from muniment.doctor import examine
 from muniment.model.access import Access
 from muniment.model.payload import Check, DriftReport, RebuildReport, Recipe
@@ -55,7 +55,9 @@ class Memory:
         if not once:
             raise NotImplementedError("a standing worker is not built yet; call work() from a scheduler")
         behind = {row.tenant for row in self.drift().rows}
-        return sum(fill(self._store.database, self._engine, tenant).total() for tenant in sorted(behind))
+        made = sum(fill(self._store.database, self._engine, tenant).total() for tenant in sorted(behind))
+        maintain(self._store.database, self._engine)
+        return made
 
     def recipes(self) -> list[Recipe]:
         """How each derivation is made."""

@@ -31,8 +31,10 @@ from muniment.recall.routes import KINDS
 from muniment.recall.search import make_question, rank, require_k, to_hit
 from muniment.recall.tokens import TokenCounter, estimate_tokens
 from muniment.store.database import Database
+from muniment.store.statements import sql
 
 BATCH_ITEMS = 64
+BULK_ITEMS = 2000
 BATCH_CHARACTERS = 256 * 1024
 Progress = Callable[[int], None]
 
@@ -103,6 +105,9 @@ class Session:
                     rejected.append(Rejection(item=str(place), code=outcome.error.code, message=str(outcome.error)))
             if progress is not None:
                 progress(len(batch))
+        if stored >= BULK_ITEMS:
+            with self._database.outside() as connection:
+                connection.execute(sql("refresh_statistics"))
         return AddReport(stored=stored, repeated=repeated, rejected=tuple(rejected))
 
     def _add_batch(self, batch: Sequence[tuple[int, Any]]) -> Iterator[tuple[int, Preserved]]:

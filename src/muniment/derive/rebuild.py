@@ -35,6 +35,7 @@ def rebuild(
         _empty_unless_interrupted(database, engine, tenant)
         built.update(fill(database, engine, tenant, progress=progress))
         unchanged = unchanged and canonical_checksum(database, tenant) == before
+    maintain(database, engine)
     return RebuildReport(built=dict(built), canonical_unchanged=unchanged, seconds=time.monotonic() - started)
 
 
@@ -51,6 +52,14 @@ def fill(database: Database, engine: Engine, tenant: str, *, progress: Progress 
     with database.transaction(operator(tenant)) as tx:
         tx.execute(sql("mark_covered"), {"recipes": engine.recipes.ids})
     return built
+
+
+def maintain(database: Database, engine: Engine) -> None:
+    """Fresh statistics, and an index over the vectors once some tenant has outgrown exact search."""
+    with database.outside() as connection:
+        connection.execute(sql("refresh_statistics"))
+        if engine.recipes.vectors is not None:
+            connection.execute(sql("index_vectors"), {"recipe": engine.recipes.vectors})
 
 
 def canonical_checksum(database: Database, tenant: str) -> Decimal | None:

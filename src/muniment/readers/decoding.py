@@ -7,8 +7,8 @@ import re
 
 # These are codecs by name but not character sets; some of them need quadratic time or rewrite plain text.
 _NOT_CHARSETS = {
-    "base64", "bz2", "hex", "idna", "mbcs", "oem", "punycode", "quopri", "raw-unicode-escape", "raw_unicode_escape",
-    "rot13", "undefined", "unicode-escape", "unicode_escape", "unicode-internal", "uu", "zlib",
+    "base64", "bz2", "hex", "idna", "mbcs", "oem", "punycode", "quopri", "raw-unicode-escape", "rot-13", "undefined",
+    "unicode-escape", "uu", "zlib",
 }  # fmt: skip
 
 # Programs that name the narrow set mean the wide one (as the WHATWG Encoding Standard records).
@@ -49,7 +49,7 @@ def _codec(charset: str | None) -> str | None:
         name = codecs.lookup(charset.strip().lower().removeprefix("x-")).name
     except (LookupError, ValueError):
         return None
-    return None if name in _NOT_CHARSETS else name
+    return None if name.replace("_", "-") in _NOT_CHARSETS else name
 
 
 def _candidates(codec: str | None) -> list[str]:

@@ -19,7 +19,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     try:
         # Opening a pipe would wait for a writer for ever, so only regular files are opened.
         if not path.is_file():
-            raise UnreadableFile(f"{str(path)!r} is not a file; give a file, or a directory that holds files")
+            raise UnreadableFile(f"{str(path)!r} is no regular file, or a directory that cannot be listed")
         with path.open("rb") as file:
             yield file
     except OSError as error:
@@ -85,5 +85,6 @@ class Gathering:
             self._data = bytearray()
 
     def chunk(self, end: int) -> Chunk:
-        """The item gathered so far, which ends at byte `end` of the file."""
-        return Chunk(bytes(self._data) if self.size <= self._limit else None, self.size, end)
+        """The item, which ends at byte `end` of the file. Its pieces are handed over, so that it stands once."""
+        data, self._data = bytes(self._data), bytearray()
+        return Chunk(data if self.size <= self._limit else None, self.size, end)

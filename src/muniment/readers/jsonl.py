@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from muniment.model.errors import InvalidInput, UnreadableFile
 from muniment.model.evidence import EvidenceDraft
-from muniment.model.text import MAX_CONTENT_BYTES, require_text
+from muniment.model.text import MAX_CONTENT_BYTES, require_json, require_text
 from muniment.readers.files import Chunk, Gathering, ends_line, line_pieces, opened
 from muniment.readers.port import Read, Unread, unread
 from muniment.time import require_aware
@@ -111,6 +111,7 @@ def _draft(given: dict[str, Any]) -> EvidenceDraft:
         place[key] = value
     fields = {"source": "jsonl"} | {key: value for key, value in fields.items() if value is not None}
     require_text(fields.get("content", ""), what="content")
+    require_json(given, what="the line", max_bytes=MAX_LINE_BYTES)
     for key in _TIMES:
         if key in fields:
             fields[key] = _time(fields[key], key)

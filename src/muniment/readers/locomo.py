@@ -12,7 +12,7 @@ from typing import Any
 
 from muniment.model.errors import InvalidInput, UnreadableFile
 from muniment.model.evidence import EvidenceDraft, EvidenceKind
-from muniment.model.text import MAX_CONTENT_BYTES, MAX_SOURCE_ID_BYTES, require_name, require_text
+from muniment.model.text import MAX_CONTENT_BYTES, require_name, require_text
 from muniment.readers.files import opened
 from muniment.readers.port import Read, Unread, unread
 
@@ -78,9 +78,11 @@ def _objects(text: str) -> Iterator[tuple[Any, int]]:
 
     Raises `InvalidInput` where the list breaks off, so that the elements before that place are not lost.
     """
+    if not text.strip():
+        return
     decoder = json.JSONDecoder()
     start = position = 0
-    while text.strip():
+    while True:
         gap = _GAP.match(text, start)
         separator = gap[1] if gap else ""
         if gap is None or separator.endswith("]"):
@@ -98,9 +100,13 @@ def _objects(text: str) -> Iterator[tuple[Any, int]]:
 
 def _turns(number: int, sample: Any) -> Iterator[tuple[str, EvidenceDraft | InvalidInput]]:
     """Each turn of a conversation with its place, as a draft or as the reason why it is none."""
-    sample_id, chat = _dict(sample).get("sample_id"), _dict(sample).get("conversation")
-    if not isinstance(sample_id, str) or not isinstance(chat, dict):
-        yield f"conversation {number}", InvalidInput("expected an object with 'sample_id' and 'conversation'")
+    chat = _dict(sample).get("conversation")
+    try:
+        sample_id = require_name(_dict(sample).get("sample_id", ""), what="sample_id")
+        if not isinstance(chat, dict):
+            raise InvalidInput("there is no 'conversation' object")
+    except InvalidInput as error:
+        yield f"conversation {number}", error
         return
     sessions = sorted((int(found[1]), key) for key in chat if (found := _SESSION.fullmatch(key)))
     for session, key in sessions:
@@ -119,19 +125,18 @@ def _turns(number: int, sample: Any) -> Iterator[tuple[str, EvidenceDraft | Inva
 def _draft(turn: Any, sample_id: str, session: int, began: datetime | None, index: int) -> EvidenceDraft:
     if not isinstance(turn, dict):
         raise InvalidInput("the turn is not an object")
-    dia_id = require_name(turn.get("dia_id"), what="dia_id")  # type: ignore[arg-type]
+    dia_id = require_name(turn.get("dia_id", ""), what="dia_id")
     metadata: dict[str, Any] = {"session": session, "dia_id": dia_id, "sample_id": sample_id}
     if began is None:
         metadata["repaired"] = ["the session has no readable time, so the time is unknown"]
-    thread = require_name(f"{sample_id}:session_{session}", what="sample_id", max_bytes=MAX_SOURCE_ID_BYTES)
     return EvidenceDraft(
         content=_content(turn),
         source="locomo",
         source_id=f"{sample_id}:{dia_id}",
         kind=EvidenceKind.MESSAGE,
         occurred_at=None if began is None else began + timedelta(seconds=index),
-        author=require_name(turn.get("speaker"), what="speaker"),  # type: ignore[arg-type]
-        thread=thread,
+        author=require_name(turn.get("speaker", ""), what="speaker"),
+        thread=f"{sample_id}:session_{session}",
         metadata=metadata,
     )
 

@@ -52,7 +52,9 @@ def readable(html: str) -> str:
 def declared_charset(html: bytes) -> str | None:
     """The charset that the page's own `meta` element names."""
     found = _META_CHARSET.search(html[:2048])
-    return found[1].decode("ascii", "replace") if found else None
+    charset = found[1].decode("ascii", "replace").lower() if found else None
+    # A page whose ASCII could be read this far is not UTF-16, whatever it says.
+    return "utf-8" if charset and charset.startswith("utf-16") else charset
 
 
 def _visit(node: LexborNode, page: _Page) -> list[LexborNode | int]:

@@ -40,25 +40,24 @@ def files_in(paths: Iterable[Path]) -> list[Path]:
     for path in paths:
         if not os.path.lexists(path):
             raise UnreadableFile(f"{str(path)!r} does not exist")
-        for file in sorted(_files_below(path, seen)) if path.is_dir() else [path]:
+        for file in sorted(_files_of(path, seen)):
             found.setdefault(os.path.realpath(file), file)
     return list(found.values())
 
 
-def _files_below(directory: Path, seen: set[str]) -> list[Path]:
+def _files_of(path: Path, seen: set[str]) -> list[Path]:
+    """The path itself if it is no directory, else the files below it; `seen` holds the directories visited so far."""
     files: list[Path] = []
-    waiting = [directory]
+    waiting = [path]
     while waiting:
         current = waiting.pop()
-        real = os.path.realpath(current)
-        if real in seen:
-            continue
-        seen.add(real)
         try:
-            visible = [path for path in current.iterdir() if not path.name.startswith(".")]
+            if not current.is_dir():
+                files.append(current)
+            elif (real := os.path.realpath(current)) not in seen:
+                seen.add(real)
+                visible = [child for child in current.iterdir() if not child.name.startswith(".")]
+                waiting.extend(child for child in visible if child.is_dir() or child.is_file())
         except OSError:
             files.append(current)
-            continue
-        waiting.extend(path for path in visible if path.is_dir())
-        files.extend(path for path in visible if path.is_file())
     return files

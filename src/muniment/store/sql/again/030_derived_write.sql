@@ -4,11 +4,11 @@
 CREATE OR REPLACE FUNCTION derived.this_tenant() RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$ SELECT current_setting('muniment.tenant') $$;
 
--- The id of a recipe; creates it (and, for vectors, its partition with an HNSW index) when it is new.
+-- The id of a recipe; creates it (and, for vectors, its partition) when it is new.
 CREATE OR REPLACE FUNCTION derived.ensure_recipe(
     of_derivation text, of_hash text, of_parameters jsonb, activate boolean) RETURNS smallint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = derived, public, pg_temp AS $$
-DECLARE id smallint; dimension integer := (of_parameters ->> 'dimension')::integer;
+DECLARE id smallint;
 BEGIN
     SELECT recipe_id INTO id FROM derived.recipe WHERE derivation = of_derivation AND recipe_hash = of_hash;
     IF id IS NULL THEN
@@ -21,11 +21,9 @@ BEGIN
         VALUES (id, of_derivation, of_hash, of_parameters,
                 CASE WHEN EXISTS (SELECT FROM derived.recipe WHERE derivation = of_derivation AND state = 'active')
                      THEN 'shadow' ELSE 'active' END);
-        IF dimension IS NOT NULL THEN
+        IF of_parameters ? 'dimension' THEN
             EXECUTE format('CREATE TABLE derived.%I PARTITION OF derived.embedding FOR VALUES IN (%s)',
                            'embedding_' || id, id);
-            EXECUTE format('CREATE INDEX ON derived.%I USING hnsw ((vector::vector(%s)) vector_cosine_ops)',
-                           'embedding_' || id, dimension);
             EXECUTE format('ALTER TABLE derived.%I ENABLE ROW LEVEL SECURITY', 'embedding_' || id);
             EXECUTE format('ALTER TABLE derived.%I FORCE ROW LEVEL SECURITY', 'embedding_' || id);
             EXECUTE format('CREATE POLICY index_owner ON derived.%I TO muniment_index USING (true)',
@@ -38,6 +36,33 @@ BEGIN
         UPDATE derived.recipe SET state = 'active' WHERE recipe_id = id AND state <> 'active';
     END IF;
     RETURN id;
+END
+$$;
+
+-- Inserting into an HNSW graph costs milliseconds a row, and tenants of up to `exact_up_to` vectors are searched without
+-- one. So the graph is built once some tenant has outgrown that, in one go, while writers of vectors wait. Returns
+-- whether it was built now.
+CREATE OR REPLACE FUNCTION derived.index_vectors(of_recipe smallint, exact_up_to integer DEFAULT 20000) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = derived, public, pg_temp SET maintenance_work_mem = '1GB' AS $$
+DECLARE partition text := 'embedding_' || of_recipe; dimension integer;
+BEGIN
+    IF to_regclass('derived.' || partition || '_hnsw') IS NOT NULL OR NOT EXISTS (
+        SELECT FROM derived.embedding WHERE recipe_id = of_recipe GROUP BY tenant_id HAVING count(*) > exact_up_to)
+    THEN
+        RETURN false;
+    END IF;
+    SELECT (parameters ->> 'dimension')::integer INTO dimension FROM derived.recipe WHERE recipe_id = of_recipe;
+    EXECUTE format('CREATE INDEX %I ON derived.%I USING hnsw ((vector::vector(%s)) vector_cosine_ops)',
+                   partition || '_hnsw', partition, dimension);
+    RETURN true;
+END
+$$;
+
+-- Fresh statistics after many rows came at once; without them the planner guesses badly until autovacuum gets there.
+CREATE OR REPLACE FUNCTION derived.refresh_statistics() RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = derived, public, pg_temp AS $$
+BEGIN
+    ANALYZE derived.pin; ANALYZE derived.unit; ANALYZE derived.posting; ANALYZE derived.embedding; ANALYZE derived.artifact;
 END
 $$;
 

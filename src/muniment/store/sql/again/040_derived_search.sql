@@ -99,20 +99,23 @@ END
 $$;
 
 -- The scoring itself. best NULL: every posting of `seeds` is scored; otherwise that many of the best candidates which
--- the seeds supply are scored anew with all terms.
+-- the seeds supply are scored anew with all terms. The plan is fixed (OFFSET 0 keeps the planner from
+-- regrouping): index lookups from terms to postings to pins, never a table read, whatever the statistics say.
 CREATE OR REPLACE FUNCTION derived.score_words(
     tenant text, visible bigint[], of_recipe smallint, kinds text[], asked text[], idfs double precision[], seeds text[],
     best integer, mean_length double precision, k integer,
     valid_at timestamptz, known_at timestamptz, until_occurred timestamptz)
 RETURNS SETOF derived.found
-LANGUAGE sql STABLE SET search_path = derived, public, pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE SET search_path = derived, public, pg_catalog, pg_temp
+SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
     WITH weights AS MATERIALIZED (
         SELECT w.term, w.idf FROM unnest(asked, idfs) AS w (term, idf)
     ), candidates AS MATERIALIZED (
         SELECT h.source_id, h.part, sum(w.idf) AS matched,
                sum(w.idf * h.frequency * 1.9 / (h.frequency + 0.9 * (0.6 + 0.4 * h.length / mean_length))) AS score
-        FROM weights w JOIN derived.posting h
-          ON h.tenant_id = tenant AND h.recipe_id = of_recipe AND h.term = w.term
+        FROM weights w CROSS JOIN LATERAL (
+            SELECT * FROM derived.posting
+            WHERE tenant_id = tenant AND recipe_id = of_recipe AND term = w.term OFFSET 0) h
         WHERE w.term = ANY (seeds)
         GROUP BY h.source_id, h.part
     ), held AS MATERIALIZED (
@@ -127,9 +130,10 @@ LANGUAGE sql STABLE SET search_path = derived, public, pg_catalog, pg_temp AS $$
         FROM held c LEFT JOIN LATERAL (
             SELECT sum(w.idf) AS matched,
                    sum(w.idf * h.frequency * 1.9 / (h.frequency + 0.9 * (0.6 + 0.4 * h.length / mean_length))) AS score
-            FROM weights w JOIN derived.posting h
-              ON h.tenant_id = tenant AND h.recipe_id = of_recipe AND h.term = w.term
-             AND h.source_id = c.source_id AND h.part = c.part
+            FROM weights w CROSS JOIN LATERAL (
+                SELECT * FROM derived.posting
+                WHERE tenant_id = tenant AND recipe_id = of_recipe AND term = w.term
+                  AND source_id = c.source_id AND part = c.part OFFSET 0) h
         ) r ON best IS NOT NULL
         ORDER BY score DESC, c.source_id, c.part
         LIMIT k
@@ -142,8 +146,8 @@ LANGUAGE sql STABLE SET search_path = derived, public, pg_catalog, pg_temp AS $$
 $$;
 
 -- Cosine similarity. Exact while the tenant has at most `exact_up_to` vectors: a plain HNSW scan would return the
--- neighbours of everybody and then find none of them to be this tenant's. Beyond that, an iterative HNSW scan; when it
--- gives up before it has k rows, the exact search answers after all.
+-- neighbours of everybody and then find none of them to be this tenant's. Beyond that an iterative HNSW scan, once the
+-- graph exists; when it gives up before it has k rows, the exact search answers after all.
 CREATE OR REPLACE FUNCTION derived.search_vectors(
     of_recipe smallint, kinds text[], question vector, k integer,
     valid_at timestamptz, known_at timestamptz, until_occurred timestamptz, exact_up_to integer DEFAULT 20000)
@@ -154,21 +158,34 @@ DECLARE
     visible constant bigint[] := NULLIF(current_setting('muniment.visible', true), '')::bigint[];
     hits derived.found[] := '{}'; size integer;
 BEGIN
-    SELECT count(*) INTO size FROM (SELECT FROM derived.embedding
-        WHERE tenant_id = tenant AND recipe_id = of_recipe LIMIT exact_up_to + 1) AS bounded;
-    IF size > exact_up_to THEN
-        hits := derived.near_vectors(tenant, visible, of_recipe, kinds, question, k, valid_at, known_at, until_occurred);
+    IF to_regclass('derived.embedding_' || of_recipe || '_hnsw') IS NOT NULL THEN
+        SELECT count(*) INTO size FROM (SELECT FROM derived.embedding
+            WHERE tenant_id = tenant AND recipe_id = of_recipe LIMIT exact_up_to + 1) AS bounded;
+        IF size > exact_up_to THEN
+            hits := derived.near_vectors(
+                tenant, visible, of_recipe, kinds, question, k, valid_at, known_at, until_occurred);
+        END IF;
     END IF;
     IF cardinality(hits) < k THEN
-        hits := ARRAY(
-            SELECT ROW(p.source_kind, e.source_id, p.version, e.part, e.span, 1 - (e.vector <=> question), 1)::derived.found
-            FROM derived.embedding e JOIN derived.pin p ON p.tenant_id = tenant AND p.source_id = e.source_id
-            WHERE e.tenant_id = tenant AND e.recipe_id = of_recipe AND p.source_kind = ANY (kinds)
-              AND derived.holds(p, visible, valid_at, known_at, until_occurred)
-            ORDER BY e.vector <=> question, e.source_id, e.part LIMIT k);
+        RETURN QUERY SELECT * FROM derived.exact_vectors(
+            tenant, visible, of_recipe, kinds, question, k, valid_at, known_at, until_occurred);
+    ELSE
+        RETURN QUERY SELECT * FROM unnest(hits);
     END IF;
-    RETURN QUERY SELECT * FROM unnest(hits);
 END
+$$;
+
+-- Every vector of the tenant that may be used. One pass over both tables, never a lookup a row.
+CREATE OR REPLACE FUNCTION derived.exact_vectors(
+    tenant text, visible bigint[], of_recipe smallint, kinds text[], question vector, k integer,
+    valid_at timestamptz, known_at timestamptz, until_occurred timestamptz)
+RETURNS SETOF derived.found
+LANGUAGE sql STABLE SET search_path = derived, public, pg_catalog, pg_temp SET enable_nestloop = off AS $$
+    SELECT p.source_kind, e.source_id, p.version, e.part, e.span, 1 - (e.vector <=> question), 1::double precision
+    FROM derived.embedding e JOIN derived.pin p ON p.tenant_id = tenant AND p.source_id = e.source_id
+    WHERE e.tenant_id = tenant AND e.recipe_id = of_recipe AND p.source_kind = ANY (kinds)
+      AND derived.holds(p, visible, valid_at, known_at, until_occurred)
+    ORDER BY e.vector <=> question, e.source_id, e.part LIMIT k
 $$;
 
 -- The HNSW index is on an expression that fixes the dimension, so the query must spell the same expression.
@@ -176,10 +193,12 @@ CREATE OR REPLACE FUNCTION derived.near_vectors(
     tenant text, visible bigint[], of_recipe smallint, kinds text[], question vector, k integer,
     valid_at timestamptz, known_at timestamptz, until_occurred timestamptz)
 RETURNS derived.found[]
-LANGUAGE plpgsql STABLE SET search_path = derived, public, pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = derived, public, pg_catalog, pg_temp
+SET enable_hashjoin = off SET enable_mergejoin = off SET enable_sort = off AS $$
 DECLARE hits derived.found[];
 BEGIN
-    PERFORM set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', '100', true);
+    PERFORM set_config('hnsw.iterative_scan', 'strict_order', true),
+            set_config('hnsw.ef_search', greatest(100, least(1000, 2 * k))::text, true);
     EXECUTE format($q$
         SELECT array_agg(h) FROM (
             SELECT p.source_kind, e.source_id, p.version, e.part, e.span,

@@ -7,6 +7,8 @@ BEGIN
     END LOOP;
     FOREACH signature IN ARRAY ARRAY[
         'ensure_recipe(text, text, jsonb, boolean)',
+        'index_vectors(smallint, integer)',
+        'refresh_statistics()',
         'put_pins(jsonb)',
         'drop_words(smallint, uuid[])',
         'put_words(smallint, jsonb)',

@@ -27,7 +27,7 @@ SELECT derived.put_words(%(recipe)s::smallint, %(rows)s)
 SELECT derived.drop_words(%(recipe)s::smallint, %(ids)s)
 
 -- :name put_vectors
-SELECT derived.put_vectors(%(recipe)s::smallint, %(kinds)s, %(ids)s, %(parts)s, %(starts)s, %(ends)s, %(vectors)s::vector[])
+SELECT derived.put_vectors(%(recipe)s::smallint, %(kinds)s, %(ids)s, %(parts)s, %(starts)s, %(ends)s, %(vectors)b::vector[])
 
 -- :name drop_vectors
 SELECT derived.drop_vectors(%(recipe)s::smallint, %(ids)s)
@@ -86,3 +86,9 @@ FROM derived.search_words(%(recipe)s::smallint, %(kinds)s, %(question)s, %(k)s, 
 SELECT source_kind, source_id, version, part, span, score, coverage
 FROM derived.search_vectors(%(recipe)s::smallint, %(kinds)s, %(question)s, %(k)s, %(valid_at)s, %(known_at)s,
                             %(until_occurred)s::timestamptz)
+
+-- :name index_vectors
+SELECT derived.index_vectors(%(recipe)s::smallint)
+
+-- :name refresh_statistics
+SELECT derived.refresh_statistics()
