@@ -83,7 +83,13 @@ def _search(session: muniment.Session, text: str, routes: list[str] | None) -> l
 
 
 def _print(found: dict[tuple[str, int, int], list[float]]) -> None:
-    table = Table("LoCoMo, share of the evidence turns found", "ranking", *(f"{n} @{d}" for n in CATEGORIES.values() for d in DEPTHS), "all @5", "all @10")
+    table = Table(
+        "LoCoMo, share of the evidence turns found",
+        "ranking",
+        *(f"{n} @{d}" for n in CATEGORIES.values() for d in DEPTHS),
+        "all @5",
+        "all @10",
+    )
     for name in dict.fromkeys(name for name, _, _ in found):
         cells = [_mean(found[(name, category, depth)]) for category in CATEGORIES for depth in DEPTHS]
         cells += [_mean([s for c in CATEGORIES for s in found[(name, c, depth)]]) for depth in DEPTHS]

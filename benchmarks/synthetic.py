@@ -1,4 +1,4 @@
-"""Synthetic material: texts with a Zipf vocabulary and random unit vectors. Plumbing is measured with it, not quality."""
+"""Synthetic material: texts with a Zipf vocabulary and random unit vectors. It measures plumbing, not quality."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from muniment.aio import AsyncMemory, AsyncSession, open_async
+    from muniment.errors import MunimentError
     from muniment.memory import Memory
     from muniment.memory import open_memory as open  # noqa: A004 - the verb a user types is muniment.open
     from muniment.model.claim import Claim, Decision
-    from muniment.model.errors import MunimentError
     from muniment.model.evidence import Evidence, Span
     from muniment.model.payload import Payload
     from muniment.model.policy import PredicatePolicy
@@ -26,7 +26,7 @@ _HOMES = {
     "Decision": "muniment.model.claim",
     "Evidence": "muniment.model.evidence",
     "Memory": "muniment.memory",
-    "MunimentError": "muniment.model.errors",
+    "MunimentError": "muniment.errors",
     "Payload": "muniment.model.payload",
     "PredicatePolicy": "muniment.model.policy",
     "Session": "muniment.session",

@@ -31,7 +31,7 @@ def examine(store: Store, engine: Engine) -> list[Check]:
         ),
         Check(
             name="derived layer", ok=not report,
-            detail="matches canonical memory" if not report else ", ".join(f"{n} {k}" for k, n in report.counts.items()),
+            detail=", ".join(f"{n} {k}" for k, n in report.counts.items()) or "matches canonical memory",
             mend=None if not report else "muniment rebuild",
         ),
     ]  # fmt: skip

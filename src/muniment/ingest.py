@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from muniment.errors import UnreadableFile
 from muniment.model.base import Record
-from muniment.model.errors import UnreadableFile
 from muniment.model.evidence import EvidenceDraft, Rejection
 from muniment.readers.port import Read, Reader, Unread
 from muniment.readers.registry import files_in, reader_for

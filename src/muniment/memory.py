@@ -34,7 +34,7 @@ class Memory:
         agent: str | None = None, thread: str | None = None,
     ) -> Session:  # fmt: skip
         """A session of `tenant` that may see what `grants` satisfy. `user="jane"` adds the grant `user:jane` and puts
-        that label on everything the session stores; likewise `agent` and `thread`. Raises `NoTenant`, `InvalidInput`."""
+        that label on everything the session stores; so do `agent` and `thread`. Raises `NoTenant`, `InvalidInput`."""
         access = Access.open(tenant=tenant, grants=grants, actor=actor, user=user, agent=agent, thread=thread)
         return Session(self._store.database, self._engine, access)
 
@@ -93,7 +93,7 @@ def open_memory(
     `target`: None takes `$MUNIMENT_DSN`, else embedded PostgreSQL in `$MUNIMENT_HOME` or `./.muniment`; a
     `postgresql://` DSN takes that server, as a role that row-level security binds; a path takes embedded PostgreSQL
     there, set up on first use. `embedder`: None takes the local one when it is installed, `"none"` goes without the
-    semantic route. `admin`: a DSN that may migrate the database first. `adopt_embedder`: retire vectors of another model.
+    semantic route. `admin`: a DSN that may migrate the database first. `adopt_embedder`: retire another model's vectors.
 
     Raises `EngineUnavailable`, `SchemaMissing`, `SchemaTooNew`, `UnsafeRole`, `EmbeddingDimension`, `EmbedderFailed`.
     """

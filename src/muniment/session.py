@@ -8,9 +8,9 @@ from typing import Any
 
 from muniment.canonical.policies import open_policies
 from muniment.derive.engine import Engine
+from muniment.errors import InvalidInput, MunimentError
 from muniment.model.access import Access, parse_labels
 from muniment.model.claim import Claim, ClaimPage, ClaimVersion, Decision, Why
-from muniment.model.errors import InvalidInput, MunimentError
 from muniment.model.evidence import AddReport, Evidence, EvidenceDraft, Rejection
 from muniment.model.ids import parse_id
 from muniment.model.payload import Hit, Payload
@@ -134,8 +134,8 @@ class Session:
         """Proposes a typed claim with its evidence: a `Span`, a whole `Evidence`, or several that support it together.
 
         The policy of the predicate decides whether it holds at once. The same value again is one more support; another
-        value from a later moment ends the earlier one (a change); `correction=True` says the claim in `supersedes` never
-        held. In a narrower `scope` the wider claim keeps holding elsewhere. `valid_from` defaults to the earliest
+        value from a later moment ends the earlier one (a change); `correction=True` says that the claim in `supersedes`
+        never held. In a narrower `scope` the wider claim keeps holding elsewhere. `valid_from` defaults to the earliest
         `occurred_at` of the evidence. Repeating a call changes nothing.
 
         Raises `InvalidInput`, `BadScope`, `UnknownSpan`, `NotFound`, `NaiveDatetime`, `InvalidTime`, `ClaimMovedOn`,

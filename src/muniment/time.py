@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, Protocol, Self, TypeVar
 
-from muniment.model.errors import InvalidTime, NaiveDatetime
+from muniment.errors import InvalidTime, NaiveDatetime
 
 
 class Ordered(Protocol):

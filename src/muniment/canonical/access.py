@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from muniment.errors import NotFound
 from muniment.model.access import PUBLIC, PUBLIC_ID, AccessRule
-from muniment.model.errors import NotFound
 from muniment.store.database import Tx
 from muniment.store.statements import sql
 

@@ -77,7 +77,8 @@ def insert_claim(tx: Tx, claim: HeldClaim, *, activity_id: UUID) -> None:
 
 
 _CLAIM_COLUMNS = (
-    "claim_id", "memory_type", "subject_id", "predicate", "object_id", "statement", "scope", "slot", "cardinality", "access_id",
+    "claim_id", "memory_type", "subject_id", "predicate", "object_id", "statement", "scope", "slot", "cardinality",
+    "access_id",
 )  # fmt: skip
 
 

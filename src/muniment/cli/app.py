@@ -10,7 +10,7 @@ import typer
 
 from muniment.cli import maintain, reading, writing
 from muniment.cli.render import stderr
-from muniment.model.errors import MunimentError
+from muniment.errors import MunimentError
 
 app = typer.Typer(
     name="muniment",

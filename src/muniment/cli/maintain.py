@@ -9,7 +9,7 @@ from rich.progress import Progress
 
 from muniment.cli.options import Json, Target, opened
 from muniment.cli.render import print_json, print_rows, say, stderr
-from muniment.model.errors import EngineUnavailable
+from muniment.errors import EngineUnavailable
 from muniment.store.opening import migrate_dsn
 
 
@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 def demo(target: Target = None) -> None:
     """Run the guided example: a late e-mail, a changed preference, a corrected figure."""
-    from muniment.demo.story import tell
+    from muniment.cli.demo.story import tell
 
     with opened(target) as memory:
         tell(memory)
@@ -49,7 +49,8 @@ def doctor(target: Target = None, as_json: Json = False) -> None:
 
 def migrate(
     admin_dsn: Annotated[
-        str | None, typer.Option(envvar="MUNIMENT_ADMIN_DSN", help="A role that may create schemas, roles and extensions.", show_default=False)
+        str | None,
+        typer.Option(envvar="MUNIMENT_ADMIN_DSN", help="May create schemas, roles, extensions.", show_default=False),
     ] = None,
     target: Target = None,
 ) -> None:  # fmt: skip
@@ -84,7 +85,7 @@ def drift(
 
 
 def rebuild(
-    adopt_embedder: Annotated[bool, typer.Option("--adopt-embedder", help="Retire vectors that another model made.")] = False,
+    adopt_embedder: Annotated[bool, typer.Option("--adopt-embedder", help="Retire another model's vectors.")] = False,
     target: Target = None, as_json: Json = False,
 ) -> None:  # fmt: skip
     """Make the derived layer again from canonical memory. Goes on where an interrupted one stopped."""

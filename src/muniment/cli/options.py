@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
+from muniment.errors import InvalidTime
 from muniment.memory import Memory, open_memory
-from muniment.model.errors import InvalidTime
 from muniment.session import Session
 from muniment.time import require_aware
 

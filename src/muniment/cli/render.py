@@ -77,9 +77,8 @@ def print_payload(payload: Payload) -> None:
     if payload.abstention is not None:
         say(f"Nothing is asserted: {payload.abstention.reason}. {payload.abstention.ask}")
     if payload.retrieval.left_out:
-        say(
-            f"({payload.retrieval.left_out} more did not fit the budget; continue with --cursor {payload.retrieval.next_cursor})"
-        )
+        left, cursor = payload.retrieval.left_out, payload.retrieval.next_cursor
+        say(f"({left} more did not fit the budget; continue with --cursor {cursor})")
 
 
 def _say_quote(quote: str, source: str, occurred_at: Any) -> None:

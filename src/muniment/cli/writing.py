@@ -13,9 +13,9 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from muniment.cli.options import Grants, Json, Labels, Moment, Target, Tenant, User, parse_moment, session
 from muniment.cli.render import print_json, print_rows, say, stderr
+from muniment.errors import InvalidInput
 from muniment.ingest import FileReport, ingest
 from muniment.model.claim import Decision, Outcome
-from muniment.model.errors import InvalidInput
 
 ClaimId = Annotated[str, typer.Argument(metavar="CLAIM")]
 EvidenceId = Annotated[str, typer.Option("--evidence", help="The id of the evidence.")]
@@ -125,8 +125,8 @@ def parse_value(text: str) -> Any:
 
 
 def confirm(
-    claim: ClaimId, by: By, reason: Reason = "", target: Target = None, tenant: Tenant = "default", grants: Grants = None,
-    user: User = None, as_json: Json = False,
+    claim: ClaimId, by: By, reason: Reason = "", target: Target = None, tenant: Tenant = "default",
+    grants: Grants = None, user: User = None, as_json: Json = False,
 ) -> None:  # fmt: skip
     """Validate a candidate."""
     with session(target, tenant, grants, user) as opened:
@@ -134,8 +134,8 @@ def confirm(
 
 
 def reject(
-    claim: ClaimId, by: By, reason: Reason = "", target: Target = None, tenant: Tenant = "default", grants: Grants = None,
-    user: User = None, as_json: Json = False,
+    claim: ClaimId, by: By, reason: Reason = "", target: Target = None, tenant: Tenant = "default",
+    grants: Grants = None, user: User = None, as_json: Json = False,
 ) -> None:  # fmt: skip
     """Turn a candidate down."""
     with session(target, tenant, grants, user) as opened:
@@ -161,8 +161,8 @@ def restore(
 
 
 def correct(
-    claim: ClaimId, value: Annotated[str, typer.Argument(help="JSON, or text when it is no JSON.")], evidence: EvidenceId,
-    quote: Quote = None, target: Target = None, tenant: Tenant = "default", grants: Grants = None, user: User = None,
+    claim: ClaimId, value: Annotated[str, typer.Argument(help="JSON, or text when it is no JSON.")],
+    evidence: EvidenceId, quote: Quote = None, target: Target = None, tenant: Tenant = "default", grants: Grants = None, user: User = None,
     as_json: Json = False,
 ) -> None:  # fmt: skip
     """Say what a claim should have said all along."""

@@ -14,7 +14,7 @@ from muniment.derive.pins import Pin, put_pins
 from muniment.derive.recipes import ActiveRecipes
 from muniment.derive.texts import Text, claim_text, evidence_texts, input_hash
 from muniment.derive.words import index_text
-from muniment.model.errors import EmbedderFailed
+from muniment.errors import EmbedderFailed
 from muniment.providers.embedder import Embedder, Vectors
 from muniment.store.database import Tx
 from muniment.store.statements import sql
@@ -58,7 +58,7 @@ class Engine:
             vectors = self.embedder.embed_passages(different)
         except EmbedderFailed:
             raise
-        except Exception as error:  # noqa: BLE001 - any embedder may be behind the port; nothing is being written here
+        except Exception as error:  # any embedder may be behind the port; nothing is being written here
             raise EmbedderFailed(f"the embedder raised {type(error).__name__}: {error}; nothing was stored") from error
         expected = (len(different), self.embedder.dimension)
         if vectors.shape != expected or not np.isfinite(vectors).all():
@@ -75,7 +75,7 @@ class Engine:
             return self.embedder.embed_question(text)
         except EmbedderFailed:
             raise
-        except Exception as error:  # noqa: BLE001 - any embedder may be behind the port; nothing is being written here
+        except Exception as error:  # any embedder may be behind the port; nothing is being written here
             raise EmbedderFailed(
                 f"the embedder raised {type(error).__name__}: {error}; ask with routes=['lexical']"
             ) from error

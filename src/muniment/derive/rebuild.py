@@ -1,7 +1,7 @@
 """Making the derived layer again from canonical memory alone, a page at a time.
 
-A page is embedded while no transaction is open; then, with writers of the tenant waiting for a moment, its pins are read
-again and everything is written. A rebuild that was interrupted goes on where it stopped: what is fresh is left alone.
+A page is embedded while no transaction is open; then, while writers of the tenant wait for a moment, its pins are
+read again and everything is written. An interrupted rebuild goes on where it stopped: what is fresh is left alone.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from muniment.derive.chunks import MAX_CHARACTERS
-from muniment.model.errors import EmbeddingDimension
+from muniment.errors import EmbeddingDimension
 from muniment.model.payload import Recipe
 from muniment.providers.embedder import Embedder
 from muniment.store.database import Database
@@ -54,8 +54,8 @@ def activate(database: Database, embedder: Embedder | None, *, adopt: bool) -> A
     parameters = {**embedder.parameters, "dimension": embedder.dimension, "text": "author: chunk", **_CHUNKS}
     if standing is not None and standing.recipe_hash != _hash(parameters) and not adopt:
         raise EmbeddingDimension(
-            f"the stored vectors were made by {_name(standing.parameters)}, this embedder is {_name(parameters)}; their "
-            "vectors cannot be compared. Open with the old one, or make new vectors: muniment rebuild --adopt-embedder"
+            f"the stored vectors were made by {_name(standing.parameters)}, this embedder is {_name(parameters)}; "
+            "their vectors cannot be compared. Open with the old one, or make new vectors: muniment rebuild --adopt-embedder"
         )
     return ActiveRecipes(words, _ensure(database, VECTORS, parameters, activate=True))
 

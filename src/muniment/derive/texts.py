@@ -1,4 +1,4 @@
-"""The texts that are indexed, and nothing else of their sources: a version that changes none of them is only re-pinned."""
+"""The texts that are indexed. A version that changes none of them moves a pin, and nothing is computed again."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
-from muniment.model.errors import InvalidInput, NoTenant
+from muniment.errors import InvalidInput, NoTenant
 from muniment.model.text import require_name
 
 PUBLIC_ID = 0

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import Field
 
+from muniment.errors import UnknownSpan
 from muniment.model.base import Instant, Record
-from muniment.model.errors import UnknownSpan
 
 
 class EvidenceKind(StrEnum):

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import uuid_utils.compat as uuid_utils
 
-from muniment.model.errors import NotFound
+from muniment.errors import NotFound
 
 
 def new_id() -> UUID:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from pydantic import Field
+
 from muniment.model.base import Instant, Record
 from muniment.model.claim import Status
 
@@ -116,7 +118,7 @@ class DriftReport(Record):
     """Everything that has fallen behind; empty when the derived layer agrees with canonical memory."""
 
     rows: tuple[DriftRow, ...] = ()
-    counts: dict[str, int] = {}
+    counts: dict[str, int] = Field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.counts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from muniment.model.errors import BadScope
+from muniment.errors import BadScope
 from muniment.model.text import MAX_NAME_BYTES
 
 EVERYWHERE = ""

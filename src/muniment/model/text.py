@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from muniment.model.errors import InvalidInput, InvalidText
+from muniment.errors import InvalidInput, InvalidText
 
 # A btree entry holds at most 2,704 bytes; these limits keep every unique key below it, whatever the alphabet.
 MAX_NAME_BYTES = 256

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from muniment.canonical import activity, claims, policies
 from muniment.canonical.rows import Changes, HeldClaim, HeldLink
+from muniment.errors import ClaimMovedOn, InvalidInput, NotFound, RivalTruth
 from muniment.model.claim import Decision, LinkKind, Outcome, Status
-from muniment.model.errors import ClaimMovedOn, InvalidInput, NotFound, RivalTruth
 from muniment.model.policy import PredicatePolicy, policy_for
 from muniment.promote.admit import admit
 from muniment.promote.drafts import describe

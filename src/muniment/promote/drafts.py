@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from muniment.errors import InvalidInput
 from muniment.model.access import parse_labels
-from muniment.model.errors import InvalidInput
 from muniment.model.evidence import EvidenceDraft
 from muniment.time import require_aware
 

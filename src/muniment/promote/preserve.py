@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -14,8 +14,8 @@ from psycopg.types.json import Jsonb
 from muniment.canonical import access as access_rows
 from muniment.canonical import activity, evidence
 from muniment.canonical.rows import Changes, EvidenceRow
+from muniment.errors import AccessDenied, InvalidInput, InvalidTime, MunimentError, NotFound, VersionConflict
 from muniment.model.access import AccessRule
-from muniment.model.errors import AccessDenied, InvalidInput, InvalidTime, MunimentError, NotFound, VersionConflict
 from muniment.model.evidence import EvidenceDraft
 from muniment.model.ids import new_id, parse_id
 from muniment.model.text import MAX_SOURCE_ID_BYTES, require_json, require_name, require_text
@@ -24,6 +24,7 @@ from muniment.store.database import Tx
 from muniment.store.statements import sql
 
 Key = tuple[str, str, int]
+_UNSET = datetime.max.replace(tzinfo=UTC)
 MAX_METADATA_BYTES = 1024 * 1024
 
 
@@ -43,7 +44,7 @@ class _Checked:
         draft = self.draft
         return EvidenceRow(
             self.evidence_id, draft.source_version, draft.kind.value, draft.author, draft.content, draft.occurred_at,
-            draft.observed_at or datetime.max, self.rule.access_id,
+            draft.observed_at or _UNSET, self.rule.access_id,
         )  # fmt: skip
 
 

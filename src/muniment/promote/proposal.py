@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from muniment.model.errors import InvalidInput, InvalidTime
+from muniment.errors import InvalidInput, InvalidTime
 from muniment.model.evidence import Evidence, Span
 from muniment.model.ids import parse_id
 from muniment.model.scope import parse_scope
@@ -60,8 +60,8 @@ class Proposal:
 
 
 def make_proposal(
-    *, subject: str, predicate: str, value: Any, evidence: Support | Sequence[Support], scope: str, statement: str | None,
-    memory_type: str, valid_from: datetime | None, valid_to: datetime | None, confidence: float | None,
+    *, subject: str, predicate: str, value: Any, evidence: Support | Sequence[Support], scope: str,
+    statement: str | None, memory_type: str, valid_from: datetime | None, valid_to: datetime | None, confidence: float | None,
     premises: Sequence[str], supersedes: str | None, correction: bool, access: frozenset[str] | None,
 ) -> Proposal:  # fmt: skip
     """Checks every argument of `Session.propose`. Raises the coded errors of its parts."""

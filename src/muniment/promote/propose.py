@@ -12,9 +12,9 @@ import psycopg
 
 from muniment.canonical import activity, claims, policies, reviews
 from muniment.canonical.rows import HeldClaim
+from muniment.errors import ClaimMovedOn, NotFound, RivalTruth
 from muniment.model.access import AccessRule
 from muniment.model.claim import Decision, LinkKind, Outcome, Status
-from muniment.model.errors import ClaimMovedOn, NotFound, RivalTruth
 from muniment.model.ids import new_id
 from muniment.model.policy import PredicatePolicy, ValueType, policy_for
 from muniment.model.scope import EVERYWHERE, covers
@@ -241,7 +241,7 @@ def _support(tx: Tx, case: _Case, twin: HeldClaim, prepared: object) -> Decision
     if twin.status is Status.CANDIDATE:
         outcome = Outcome.CANDIDATE
         if (waits := case.sources.waits_for(case.policy)) is None:
-            verdict = admit(case.edit, twin, case.policy, reason="validated by an exact quote", target=None)
+            verdict = admit(case.edit, twin, case.policy, reason="validated, by an exact quote", target=None)
             outcome, reason = verdict.outcome, verdict.reason
         else:
             reason = waits
@@ -249,7 +249,7 @@ def _support(tx: Tx, case: _Case, twin: HeldClaim, prepared: object) -> Decision
         case.edit.settle("the earlier claim reaches further back")
     if not loaded.visible and outcome is Outcome.SUPPORTED:
         # Saying "supported" would betray that somebody the caller may not see said it before.
-        outcome, reason = Outcome.VALIDATED, "validated by an exact quote"
+        outcome, reason = Outcome.VALIDATED, "validated, by an exact quote"
     at = case.edit.write(tx, case.desk, "support", now=case.now, prepared=prepared)
     return _decision(case, twin, outcome, reason, at=at)
 
@@ -260,7 +260,7 @@ def _assert_new(tx: Tx, case: _Case, prepared: object) -> Decision:
     edit, waits = case.edit, case.sources.waits_for(case.policy)
     if case.rule.access_id != 0:
         edit.rules.add(case.rule)
-    edit.put(claim, waits or "validated by an exact quote")
+    edit.put(claim, waits or "validated, by an exact quote")
     edit.supports += [Support(claim.claim_id, c, s) for c, s in case.sources.spans]
     for premise in case.premises:
         edit.connect(LinkKind.DERIVED_FROM, claim.claim_id, premise, scope=claim.scope, effective_from=case.start)
@@ -288,7 +288,7 @@ def _admit_new(case: _Case, claim: HeldClaim) -> Verdict:
         _link_target(case, claim, state="active")
     verdict = admit(
         case.edit, claim, case.policy, target=None if target is None else target.claim_id,
-        reason="corrects what never was, by an exact quote" if case.proposal.correction else "validated by an exact quote",
+        reason=f"{'corrects what never was' if case.proposal.correction else 'validated'}, by an exact quote",
     )  # fmt: skip
     if verdict.rivals and target is not None:
         # It waits after all, and so does what it would have done to the other one.

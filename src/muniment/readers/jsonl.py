@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from muniment.model.errors import InvalidInput, UnreadableFile
+from muniment.errors import InvalidInput, UnreadableFile
 from muniment.model.evidence import EvidenceDraft
 from muniment.model.text import MAX_CONTENT_BYTES, require_json, require_text
 from muniment.readers.files import Chunk, Gathering, ends_line, line_pieces, opened

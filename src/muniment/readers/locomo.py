@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from muniment.model.errors import InvalidInput, UnreadableFile
+from muniment.errors import InvalidInput, UnreadableFile
 from muniment.model.evidence import EvidenceDraft, EvidenceKind
 from muniment.model.text import MAX_CONTENT_BYTES, require_name, require_text
 from muniment.readers.files import opened

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from muniment.model.errors import InvalidInput
+from muniment.errors import InvalidInput
 from muniment.model.evidence import EvidenceDraft, EvidenceKind
 from muniment.model.text import MAX_CONTENT_BYTES, MAX_SOURCE_ID_BYTES, require_text
 from muniment.readers import mbox, mime

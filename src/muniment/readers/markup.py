@@ -6,7 +6,7 @@ import re
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from muniment.model.errors import InvalidInput
+from muniment.errors import InvalidInput
 
 MAX_TAGS = 200_000
 MAX_NESTABLE_TAGS = 20_000

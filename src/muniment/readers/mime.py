@@ -9,7 +9,7 @@ from email.parser import BytesFeedParser
 from email.policy import EmailPolicy
 from typing import Any
 
-from muniment.model.errors import InvalidInput
+from muniment.errors import InvalidInput
 from muniment.readers.decoding import decode, storable
 from muniment.readers.files import BLOCK_BYTES
 from muniment.readers.headers import MAX_FIELD_CHARACTERS, readable_field

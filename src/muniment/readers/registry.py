@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from muniment.model.errors import UnreadableFile
+from muniment.errors import UnreadableFile
 from muniment.readers import jsonl, locomo, mail, text
 from muniment.readers.files import head_of
 from muniment.readers.port import Reader

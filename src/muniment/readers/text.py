@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from muniment.model.errors import InvalidInput, UnreadableFile
+from muniment.errors import InvalidInput, UnreadableFile
 from muniment.model.evidence import EvidenceDraft, EvidenceKind
 from muniment.model.text import MAX_CONTENT_BYTES, MAX_SOURCE_ID_BYTES, require_name, require_text
 from muniment.readers.decoding import storable

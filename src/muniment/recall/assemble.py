@@ -1,4 +1,4 @@
-"""Fitting what was found into a token budget: the best item always goes in, spans before repetition, nothing silently."""
+"""Fitting what was found into a token budget: the best item always goes in, and nothing is left out silently."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from muniment.canonical.access import load_rules
+from muniment.errors import BadFilter, InvalidInput
 from muniment.model.claim import Claim
-from muniment.model.errors import BadFilter, InvalidInput
 from muniment.model.payload import Abstention, Payload, PayloadClaim, PayloadEvidence, Retrieval
 from muniment.recall.clocks import Clocks
 from muniment.recall.context import Context

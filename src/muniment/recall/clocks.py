@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from muniment.canonical.activity import server_now
-from muniment.model.errors import InvalidInput
+from muniment.errors import InvalidInput
 from muniment.store.database import Tx
 from muniment.time import require_aware
 

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from muniment.canonical import evidence as evidence_rows
 from muniment.canonical.access import load_rules
+from muniment.errors import BadFilter, NotFound
 from muniment.model.claim import Claim, ClaimPage, ClaimVersion, Link, LinkKind, Quote, Status, Why
-from muniment.model.errors import BadFilter, NotFound
 from muniment.model.evidence import Evidence
 from muniment.model.ids import parse_id
 from muniment.model.scope import parse_scope

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from muniment.derive.engine import Engine
 from muniment.derive.words import index_text
-from muniment.model.errors import BadFilter
+from muniment.errors import BadFilter
 from muniment.providers.embedder import Vectors
 from muniment.recall.clocks import Clocks
 from muniment.store.answer import Answer, Row

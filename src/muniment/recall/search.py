@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from muniment.derive.engine import Engine
+from muniment.errors import BadFilter
 from muniment.model.claim import Status
-from muniment.model.errors import BadFilter
 from muniment.model.payload import Hit
 from muniment.model.text import require_text
 from muniment.providers.embedder import Vectors

@@ -11,8 +11,8 @@ from pgvector.psycopg import register_vector
 from psycopg import Connection
 from psycopg_pool import ConnectionPool, PoolTimeout
 
+from muniment.errors import EngineUnavailable, UnsafeRole
 from muniment.model.access import Access
-from muniment.model.errors import EngineUnavailable, UnsafeRole
 from muniment.store.migrate import require_current
 from muniment.store.statements import sql
 

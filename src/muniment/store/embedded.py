@@ -18,7 +18,7 @@ from typing import Any
 
 import psutil
 
-from muniment.model.errors import EngineUnavailable
+from muniment.errors import EngineUnavailable
 
 DATABASE = "muniment"
 START_SECONDS = 120

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 
 import psycopg
 from psycopg import Connection
 
-from muniment.model.errors import EngineUnavailable, SchemaMissing, SchemaTooNew
+from muniment.errors import EngineUnavailable, SchemaMissing, SchemaTooNew
 from muniment.store.statements import sql
 
 OWNER, INDEX_OWNER, APPLICATION = "muniment_owner", "muniment_index", "muniment_app"
@@ -68,7 +69,7 @@ def require_current(connection: Connection) -> None:
         rows = connection.execute(sql("migration_ledger")).fetchall()
     except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName, psycopg.errors.InsufficientPrivilege):
         rows = []
-    applied = {name: digest for name, digest in rows}
+    applied: dict[str, str] = dict(rows)
     _refuse_newer(applied)
     expected = {m.name: m.digest for m in (*migrations("once"), *migrations("again"))}
     if any(applied.get(name) != digest for name, digest in expected.items()):
@@ -89,10 +90,9 @@ def _bootstrap(admin: Connection) -> None:
     """Roles, extensions, schemas and the ledger: everything a superuser or database owner must do."""
     for role in (OWNER, INDEX_OWNER, APPLICATION):
         if not admin.execute(sql("role_exists"), {"role": role}).fetchone():
-            try:
+            # Roles belong to the whole server: another database's migration may make it just now.
+            with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
                 admin.execute(psycopg.sql.SQL("CREATE ROLE {}").format(psycopg.sql.Identifier(role)))
-            except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
-                pass  # roles belong to the whole server: another database's migration made it just now
     try:
         for extension in EXTENSIONS:
             admin.execute(
@@ -110,7 +110,7 @@ def _bootstrap(admin: Connection) -> None:
 
 
 def _apply(admin: Connection, once: Sequence[Migration], again: Sequence[Migration]) -> bool:
-    applied = {name: digest for name, digest in admin.execute(sql("migration_ledger")).fetchall()}
+    applied: dict[str, str] = dict(admin.execute(sql("migration_ledger")).fetchall())
     _refuse_newer(applied)
     changed = False
     for migration in once:

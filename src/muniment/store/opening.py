@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
 from psycopg import Connection
 
-from muniment.model.errors import EngineUnavailable
+from muniment.errors import EngineUnavailable
 from muniment.store.database import Database
 from muniment.store.embedded import DATABASE, EmbeddedServer
 from muniment.store.migrate import APPLICATION, migrate
@@ -90,10 +91,9 @@ def _connect(dsn: str) -> Connection:
 def _ensure_database(connection: Connection) -> None:
     if connection.execute(sql("database_exists"), {"name": DATABASE}).fetchone():
         return
-    try:
+    # Another process that opened the same new folder may be first.
+    with suppress(psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
         connection.execute(psycopg.sql.SQL(sql("create_database")).format(psycopg.sql.Identifier(DATABASE)))
-    except (psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
-        pass  # another process that opened the same new folder was first
 
 
 def _without_password(dsn: str) -> str:

@@ -30,7 +30,7 @@ class NaiveDatetime(InvalidInput):
 
 
 class InvalidTime(InvalidInput):
-    """A time that may not be used here: in the future of the database clock, or in the past without the import right."""
+    """A time that may not be used here, such as an observation in the future of the database clock."""
 
     code = "invalid_time"
 

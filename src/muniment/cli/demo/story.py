@@ -50,7 +50,7 @@ def _at(text: str) -> datetime:
 
 def _ingest_mailbox(session: Session) -> dict[str, Evidence]:
     """The mails by Message-ID. Those of January reached the system when the mailbox was connected again."""
-    with as_file(files("muniment.demo").joinpath("janet.mbox")) as path:
+    with as_file(files("muniment.cli.demo").joinpath("janet.mbox")) as path:
         drafts = list(_drafts(reader_for(path).read(path)))
     report = session.add_many(drafts)
     mails = [_store(session, draft) for draft in drafts]
@@ -108,7 +108,8 @@ def _correct_helios(session: Session) -> None:
     paper = _document(session, "helios-paper", "Helios-RAG achieves 0.92 nDCG@10 on the BEIR benchmark.", _PUBLISHED)
     notice = _document(
         session, "helios-correction",
-        "Correction: a data contamination bug inflated our score. Helios-RAG achieves 0.78 nDCG@10 on BEIR.", _CORRECTED,
+        "Correction: a data contamination bug inflated our score. Helios-RAG achieves 0.78 nDCG@10 on BEIR.",
+        _CORRECTED,
     )  # fmt: skip
     published = session.claims(HELIOS, "ndcg_at_10", known_at=_at("2026-04-01")).items
     figure = published[0].claim_id if published else _claim_figure(session, paper)
@@ -147,6 +148,5 @@ def _prove_rebuild(memory: Memory, session: Session) -> None:
     report = memory.rebuild()
     same = before == [hit.to_json() for hit in session.search(QUESTION)]
     say(f"rebuilt {sum(report.built.values())} artifacts in {report.seconds:.1f} s")
-    say(
-        f"canonical memory {'unchanged' if report.canonical_unchanged else 'CHANGED'}; search results {'equal' if same else 'DIFFER'}"
-    )
+    truth, results = "unchanged" if report.canonical_unchanged else "CHANGED", "equal" if same else "DIFFER"
+    say(f"canonical memory {truth}; search results {results}")
