@@ -65,6 +65,6 @@ def late_email(session: muniment.Session) -> tuple[str, str]:
     return first.claim_id, second.claim_id
 
 
-def values(page: muniment.Session | Any) -> list[Any]:
-    """The values of a page of claims."""
-    return [claim.value for claim in page.items]
+def values(claims: Any) -> list[Any]:
+    """The values of a page, or a list, of claims."""
+    return [claim.value for claim in getattr(claims, "items", claims)]

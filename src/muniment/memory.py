@@ -93,7 +93,8 @@ def open_memory(
     `target`: None takes `$MUNIMENT_DSN`, else embedded PostgreSQL in `$MUNIMENT_HOME` or `./.muniment`; a
     `postgresql://` DSN takes that server, as a role that row-level security binds; a path takes embedded PostgreSQL
     there, set up on first use. `embedder`: None takes the local one when it is installed, `"none"` goes without the
-    semantic route. `admin`: a DSN that may migrate the database first. `adopt_embedder`: retire another model's vectors.
+    semantic route. `admin`: a DSN that may migrate the database first. `adopt_embedder`: retire vectors of
+    another model.
 
     Raises `EngineUnavailable`, `SchemaMissing`, `SchemaTooNew`, `UnsafeRole`, `EmbeddingDimension`, `EmbedderFailed`.
     """

@@ -9,7 +9,7 @@ from typing import Any
 from muniment.canonical.policies import open_policies
 from muniment.derive.engine import Engine
 from muniment.errors import InvalidInput, MunimentError
-from muniment.model.access import Access, parse_labels
+from muniment.model.access import Access, parse_access
 from muniment.model.claim import Claim, ClaimPage, ClaimVersion, Decision, Why
 from muniment.model.evidence import AddReport, Evidence, EvidenceDraft, Rejection
 from muniment.model.ids import parse_id
@@ -20,7 +20,7 @@ from muniment.model.text import require_name, require_text
 from muniment.promote import decide as deciding
 from muniment.promote.drafts import make_draft
 from muniment.promote.ports import Desk
-from muniment.promote.preserve import Preserved, preserve
+from muniment.promote.preserve import Preserved, preserve, read_back
 from muniment.promote.proposal import MAX_STATEMENT_BYTES, Support, cite, make_proposal
 from muniment.promote.propose import propose
 from muniment.recall import read
@@ -80,12 +80,11 @@ class Session:
             occurred_at=occurred_at, observed_at=observed_at, author=author, role=role, thread=thread, trust=trust,
             access=access, uri=uri, media_type=media_type, metadata=metadata, replaces=replaces,
         )  # fmt: skip
-        (outcome,) = preserve(self._desk, [self._in_thread(draft)])
+        draft = self._in_thread(draft)
+        (outcome,) = preserve(self._desk, [draft])
         if outcome.error is not None:
             raise outcome.error
-        with self._database.transaction(self._access, reach="tenant") as tx:
-            # The writer may lack the label it put on its own evidence; it gets back what it gave.
-            return read.read_evidence(tx, str(outcome.evidence_id))
+        return read_back(self._desk, draft, outcome)
 
     def add_many(
         self, items: Iterable[Mapping[str, Any] | EvidenceDraft], *, progress: Progress | None = None
@@ -145,7 +144,7 @@ class Session:
             subject=subject, predicate=predicate, value=value, evidence=evidence, scope=scope, statement=statement,
             memory_type=memory_type, valid_from=valid_from, valid_to=valid_to, confidence=confidence, premises=premises,
             supersedes=supersedes, correction=correction,
-            access=None if access is None else parse_labels(access, what="access"),
+            access=None if access is None else parse_access(access),
         )  # fmt: skip
         return propose(self._desk, proposal)
 

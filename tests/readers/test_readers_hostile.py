@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import muniment
-from muniment.model.errors import UnreadableFile
+from muniment.errors import UnreadableFile
 from muniment.readers import mail
 from muniment.readers.port import Read, Reader, Unread
 from muniment.readers.registry import READERS, reader_for

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from muniment.model.errors import UnreadableFile
+from muniment.errors import UnreadableFile
 from muniment.model.evidence import EvidenceDraft, EvidenceKind, Trust
 from muniment.readers import jsonl
 from muniment.readers.port import Read, Unread

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from muniment.model.errors import UnreadableFile
+from muniment.errors import UnreadableFile
 from muniment.readers import locomo
 from muniment.readers.port import Read, Unread
 from muniment.readers.registry import reader_for

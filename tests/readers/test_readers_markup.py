@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from muniment.model.errors import InvalidInput
+from muniment.errors import InvalidInput
 from muniment.readers.markup import declared_charset, readable
 
 

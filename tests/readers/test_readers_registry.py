@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from muniment.model.errors import UnreadableFile
+from muniment.errors import UnreadableFile
 from muniment.readers import jsonl, mail, text
 from muniment.readers.port import Read, Reader
 from muniment.readers.registry import READERS, files_in, reader_for

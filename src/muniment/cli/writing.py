@@ -162,8 +162,8 @@ def restore(
 
 def correct(
     claim: ClaimId, value: Annotated[str, typer.Argument(help="JSON, or text when it is no JSON.")],
-    evidence: EvidenceId, quote: Quote = None, target: Target = None, tenant: Tenant = "default", grants: Grants = None, user: User = None,
-    as_json: Json = False,
+    evidence: EvidenceId, quote: Quote = None, target: Target = None, tenant: Tenant = "default", grants: Grants = None,
+    user: User = None, as_json: Json = False,
 ) -> None:  # fmt: skip
     """Say what a claim should have said all along."""
     with session(target, tenant, grants, user) as opened:

@@ -55,7 +55,7 @@ def activate(database: Database, embedder: Embedder | None, *, adopt: bool) -> A
     if standing is not None and standing.recipe_hash != _hash(parameters) and not adopt:
         raise EmbeddingDimension(
             f"the stored vectors were made by {_name(standing.parameters)}, this embedder is {_name(parameters)}; "
-            "their vectors cannot be compared. Open with the old one, or make new vectors: muniment rebuild --adopt-embedder"
+            "their vectors cannot be compared. Open with the old one, or run: muniment rebuild --adopt-embedder"
         )
     return ActiveRecipes(words, _ensure(database, VECTORS, parameters, activate=True))
 

@@ -75,6 +75,14 @@ def parse_labels(labels: Iterable[str], *, what: str) -> Labels:
     return frozenset(require_name(label, what=f"a label in {what}") for label in labels)
 
 
+def parse_access(labels: Iterable[str]) -> Labels:
+    """Labels that a row may carry. Raises `InvalidInput` for a right: whoever holds it would not be who is meant."""
+    asked = parse_labels(labels, what="access")
+    if any(label.startswith(RIGHT_PREFIX) for label in asked):
+        raise InvalidInput(f"labels that begin with {RIGHT_PREFIX!r} are rights, not access labels")
+    return asked
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """Who is asking, fixed when a session is opened: the tenant, the labels held, and the labels new rows get."""
@@ -116,7 +124,4 @@ class Access:
 
     def rule_for(self, labels: Iterable[str]) -> AccessRule:
         """The rule of a new row that carries `labels` beside the session's own."""
-        asked = parse_labels(labels, what="access")
-        if any(label.startswith(RIGHT_PREFIX) for label in asked):
-            raise InvalidInput(f"labels that begin with {RIGHT_PREFIX!r} are rights, not access labels")
-        return AccessRule.of(asked | self.own_labels)
+        return AccessRule.of(parse_access(labels) | self.own_labels)

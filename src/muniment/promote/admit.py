@@ -40,7 +40,7 @@ def admit(edit: Edit, claim: HeldClaim, policy: PredicatePolicy, *, reason: str,
         other
         for other in edit.near.in_slot(claim.slot)
         if other.live and other.claim_id != claim.claim_id and other.asserted & claim.asserted
-        and not same_value(other, claim, policy)
+        and (not other.visible or not same_value(other, claim, policy))
     ]  # fmt: skip
     hidden = tuple(rival for rival in rivals if not rival.visible)
     if hidden:

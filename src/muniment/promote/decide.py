@@ -23,6 +23,7 @@ from muniment.promote.ports import Desk
 from muniment.promote.proposal import Citation
 from muniment.promote.propose import in_turn
 from muniment.promote.sources import joint_rule, look_up
+from muniment.promote.values import says_no_more
 from muniment.store.database import Tx
 from muniment.store.statements import sql
 
@@ -211,11 +212,10 @@ def _end(held: _Open, status: Status, reason: str) -> None:
 def _cite(tx: Tx, desk: Desk, held: _Open, citations: Sequence[Citation], stance: str) -> None:
     sources = look_up(tx, citations).get()
     held.edit.supports += [Support(held.claim.claim_id, c, s, stance) for c, s in sources.spans]
-    if stance == "supports":
-        current = held.edit.near.claims[held.claim.claim_id]
-        widened = joint_rule(tx, [current.access_id]).either(joint_rule(tx, sources.access_ids))
-        held.edit.rules.add(widened)
-        held.edit.near.claims[held.claim.claim_id] = replace(current, access_id=widened.access_id)
+    current = held.edit.near.claims[held.claim.claim_id]
+    if stance == "supports" and says_no_more(current):
+        rule = joint_rule(tx, sources.access_ids)
+        held.edit.near.claims[current.claim_id] = held.edit.widened(tx, current, rule)
 
 
 def parse_policy(policy: PredicatePolicy | Mapping[str, Any]) -> PredicatePolicy:

@@ -58,6 +58,12 @@ class Edit:
         self.near.claims[claim.claim_id] = claim
         self.reasons[claim.claim_id] = reason
 
+    def widened(self, tx: Tx, claim: HeldClaim, rule: AccessRule) -> HeldClaim:
+        """The claim with one more alternative of who may see it: whoever may see another source of it."""
+        wider = joint_rule(tx, [claim.access_id]).either(rule)
+        self.rules.add(wider)
+        return replace(claim, access_id=wider.access_id)
+
     def connect(
         self, kind: LinkKind, source: UUID, target: UUID, *, scope: str, effective_from: datetime | None,
         state: str = "active", correction: bool = False,
@@ -157,7 +163,7 @@ class Edit:
             )
 
     def public_links(self, at: datetime) -> tuple[Link, ...]:
-        """The new links as the caller sees them."""
+        """The new links between claims that the caller may see."""
         return tuple(
             Link(
                 link_id=str(link.link_id), kind=LinkKind(link.kind), from_claim=str(link.from_claim),
@@ -165,6 +171,7 @@ class Edit:
                 known_from=at, known_to=None,
             )
             for link in self.links
+            if self.near.claim(link.from_claim).visible and self.near.claim(link.to_claim).visible
         )  # fmt: skip
 
 

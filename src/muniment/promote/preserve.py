@@ -16,7 +16,7 @@ from muniment.canonical import activity, evidence
 from muniment.canonical.rows import Changes, EvidenceRow
 from muniment.errors import AccessDenied, InvalidInput, InvalidTime, MunimentError, NotFound, VersionConflict
 from muniment.model.access import AccessRule
-from muniment.model.evidence import EvidenceDraft
+from muniment.model.evidence import Evidence, EvidenceDraft
 from muniment.model.ids import new_id, parse_id
 from muniment.model.text import MAX_SOURCE_ID_BYTES, require_json, require_name, require_text
 from muniment.promote.ports import Desk
@@ -209,3 +209,32 @@ def _outcome(item: _Checked, standing: dict[str, Any] | None, refused: MunimentE
             "the same content is stored with other access labels; add it again with the labels it has, or relabel it"
         ))  # fmt: skip
     return Preserved(standing["evidence_id"], standing["evidence_id"] == item.evidence_id)
+
+
+def read_back(desk: Desk, draft: EvidenceDraft, outcome: Preserved) -> Evidence:
+    """The evidence that a draft became. A writer that may not see what stands there gets back what it gave and no
+    more: somebody else may have stored the same words with things beside them."""
+    assert outcome.evidence_id is not None
+    with desk.database.transaction(desk.access) as tx:
+        stored = evidence.load(tx, [outcome.evidence_id]).get(outcome.evidence_id)
+        now = activity.server_now(tx).get()
+    if stored is not None:
+        return stored
+    checked = _check(desk, draft)
+    given = _columns(checked, now, outcome.evidence_id)
+    return Evidence(
+        **{name: given[name] for name in _GIVEN},
+        evidence_id=str(outcome.evidence_id),
+        occurred_at=draft.occurred_at,
+        content_sha256=checked.sha256.hex(),
+        metadata=draft.metadata,
+        recorded_at=now,
+        replaces=draft.replaces,
+        authorization_scope=checked.rule.describe(),
+    )
+
+
+_GIVEN = (
+    "source", "source_id", "source_version", "kind", "content", "author", "role", "thread", "trust", "uri",
+    "media_type", "utc_offset", "observed_at",
+)  # fmt: skip

@@ -61,8 +61,9 @@ class Proposal:
 
 def make_proposal(
     *, subject: str, predicate: str, value: Any, evidence: Support | Sequence[Support], scope: str,
-    statement: str | None, memory_type: str, valid_from: datetime | None, valid_to: datetime | None, confidence: float | None,
-    premises: Sequence[str], supersedes: str | None, correction: bool, access: frozenset[str] | None,
+    statement: str | None, memory_type: str, valid_from: datetime | None, valid_to: datetime | None,
+    confidence: float | None, premises: Sequence[str], supersedes: str | None, correction: bool,
+    access: frozenset[str] | None,
 ) -> Proposal:  # fmt: skip
     """Checks every argument of `Session.propose`. Raises the coded errors of its parts."""
     require_name(subject, what="subject")

@@ -24,11 +24,12 @@ from muniment.promote.neighbourhood import Neighbourhood, gather, lock_and_load,
 from muniment.promote.ports import Desk
 from muniment.promote.proposal import Proposal, statement_of
 from muniment.promote.sources import Sources, joint_rule, look_up
-from muniment.promote.values import require_value, slot_of
+from muniment.promote.values import require_value, says_no_more, slot_of
 from muniment.store.database import Tx
 from muniment.time import Intervals
 
 _ATTEMPTS = 5
+VALIDATED_REASON = "validated, by an exact quote"
 T = TypeVar("T")
 
 
@@ -83,9 +84,10 @@ def propose(desk: Desk, proposal: Proposal) -> Decision:
 
     def work(tx: Tx) -> Decision:
         case = _open(tx, desk, proposal)
-        corrected = _already_corrected(case)
-        twin = corrected or _twin(case)
-        return _support(tx, case, twin, prepared) if twin is not None else _assert_new(tx, case, prepared)
+        twin = _already_corrected(case) or _twin(case)
+        if twin is None or (not twin.visible and not says_no_more(twin, statement_of(proposal))):
+            return _assert_new(tx, case, prepared)
+        return _support(tx, case, twin, prepared)
 
     return in_turn(desk, work)
 
@@ -220,38 +222,45 @@ def _reaches_back(case: _Case, claim: HeldClaim) -> bool:
 
 def _support(tx: Tx, case: _Case, twin: HeldClaim, prepared: object) -> Decision:
     """The same value again: one more support, perhaps seen by more people, perhaps enough to validate a candidate."""
-    loaded = case.edit.loaded[twin.claim_id]
     if twin.status is Status.REJECTED:
-        return _decision(
-            case, twin, Outcome.REJECTED, "the same words were rejected before; restore the claim to hold it"
-        )
-    new = [
-        (c, s)
-        for c, s in case.sources.spans
-        if (c.evidence_id, c.start, c.end or s.length) not in case.cited.get(twin.claim_id, set())
-    ]
-    outcome, reason = Outcome.SUPPORTED, "the same value is held already; nothing changed"
-    if new:
-        widened = joint_rule(tx, [twin.access_id]).either(case.rule)
-        case.edit.rules.add(widened)
-        twin = replace(twin, access_id=widened.access_id)
-        case.edit.supports += [Support(twin.claim_id, c, s) for c, s in new]
-        reason = "the same value, one more support"
-    case.edit.put(twin, reason)
+        return _decision(case, twin, Outcome.REJECTED, "the same words were rejected; restore the claim to hold it")
+    reason = _add_support(tx, case, twin)
+    outcome = Outcome.SUPPORTED
     if twin.status is Status.CANDIDATE:
-        outcome = Outcome.CANDIDATE
-        if (waits := case.sources.waits_for(case.policy)) is None:
-            verdict = admit(case.edit, twin, case.policy, reason="validated, by an exact quote", target=None)
-            outcome, reason = verdict.outcome, verdict.reason
-        else:
-            reason = waits
+        verdict = _admit_candidate(case, case.edit.near.claims[twin.claim_id])
+        outcome, reason = verdict.outcome, verdict.reason
     else:
         case.edit.settle("the earlier claim reaches further back")
-    if not loaded.visible and outcome is Outcome.SUPPORTED:
-        # Saying "supported" would betray that somebody the caller may not see said it before.
-        outcome, reason = Outcome.VALIDATED, "validated, by an exact quote"
     at = case.edit.write(tx, case.desk, "support", now=case.now, prepared=prepared)
-    return _decision(case, twin, outcome, reason, at=at)
+    decision = _decision(case, twin, outcome, reason, at=at)
+    if twin.visible:
+        return decision
+    # "supported", or a second version, would betray that somebody the caller may not see said it before.
+    seen = Outcome.VALIDATED if outcome is Outcome.SUPPORTED else outcome
+    return decision.model_copy(update={"outcome": seen, "version": 1, "reason": VALIDATED_REASON, "links": ()})
+
+
+def _add_support(tx: Tx, case: _Case, twin: HeldClaim) -> str:
+    """Ties the new spans to the claim in the working state; says what came of it."""
+    cited = case.cited.get(twin.claim_id, set())
+    new = [(c, s) for c, s in case.sources.spans if (c.evidence_id, c.start, c.end or s.length) not in cited]
+    if not new:
+        case.edit.put(twin, "")
+        return "the same value is held already; nothing changed"
+    case.edit.supports += [Support(twin.claim_id, c, s) for c, s in new]
+    reason = "the same value, one more support"
+    if says_no_more(twin, statement_of(case.proposal)):
+        twin = case.edit.widened(tx, twin, case.rule)
+    case.edit.put(twin, reason)
+    return reason
+
+
+def _admit_candidate(case: _Case, twin: HeldClaim) -> Verdict:
+    """What one more support does to a candidate: a quote may be what it waited for."""
+    waits = case.sources.waits_for(case.policy)
+    if waits is not None:
+        return Verdict(Outcome.CANDIDATE, waits)
+    return admit(case.edit, twin, case.policy, reason=VALIDATED_REASON, target=None)
 
 
 def _assert_new(tx: Tx, case: _Case, prepared: object) -> Decision:
@@ -260,7 +269,7 @@ def _assert_new(tx: Tx, case: _Case, prepared: object) -> Decision:
     edit, waits = case.edit, case.sources.waits_for(case.policy)
     if case.rule.access_id != 0:
         edit.rules.add(case.rule)
-    edit.put(claim, waits or "validated, by an exact quote")
+    edit.put(claim, waits or VALIDATED_REASON)
     edit.supports += [Support(claim.claim_id, c, s) for c, s in case.sources.spans]
     for premise in case.premises:
         edit.connect(LinkKind.DERIVED_FROM, claim.claim_id, premise, scope=claim.scope, effective_from=case.start)

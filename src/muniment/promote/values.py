@@ -12,6 +12,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 from uuid import UUID
 
+from muniment.canonical.rows import HeldClaim
 from muniment.errors import InvalidInput
 from muniment.model.policy import Cardinality, PredicatePolicy, ValueType
 from muniment.model.text import require_json, require_name
@@ -102,3 +103,13 @@ def default_statement(subject: str, predicate: str, value: Any, scope: str) -> s
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     where = f" ({scope})" if scope else ""
     return f"{subject} {predicate.replace('_', ' ')}: {text}{where}"
+
+
+def says_no_more(claim: HeldClaim, *statements: str) -> bool:
+    """Whether the words of a claim are made from its value, or are one of `statements`.
+
+    A statement in somebody's own words may hold what only its source told, so one more support does not show it to
+    those who may see that support.
+    """
+    made = default_statement(claim.subject_id, claim.predicate, claim.value, claim.scope)
+    return claim.statement in (made, *statements)

@@ -48,8 +48,8 @@ def _rows(rows: list[Row]) -> list[ClaimRow]:
 
 def ask_claims(
     tx: Tx, clocks: Clocks, *, subject: str | None = None, predicate: str | None = None,
-    scopes: list[str] | None = None, memory_type: str | None = None, statuses: Sequence[Status] = (Status.VALIDATED,), holding: bool = True,
-    after: UUID | None = None, most: int,
+    scopes: list[str] | None = None, memory_type: str | None = None,
+    statuses: Sequence[Status] = (Status.VALIDATED,), holding: bool = True, after: UUID | None = None, most: int,
 ) -> Answer[list[ClaimRow]]:  # fmt: skip
     """Claims in id order. `holding`: only those valid at the clock."""
     parameters = {
