@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import muniment
-from muniment.model.errors import ClaimMovedOn
+from muniment.errors import ClaimMovedOn
 from tests.helpers import at, single_valued, tell, values
 
 OLD, NEW = (

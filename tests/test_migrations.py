@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 import muniment
-from muniment.model.errors import SchemaMissing, SchemaTooNew, UnsafeRole
+from muniment.errors import SchemaMissing, SchemaTooNew, UnsafeRole
 from muniment.store.migrate import migrate, migrations
 from tests.conftest import Databases
 

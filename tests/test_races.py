@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 import muniment
-from muniment.model.errors import ClaimMovedOn, MunimentError, RivalTruth
+from muniment.errors import ClaimMovedOn, MunimentError, RivalTruth
 from tests.conftest import Databases
 from tests.helpers import at, single_valued, tell, values
 
@@ -20,13 +20,16 @@ def outcomes_at_a_held_lock(
     databases: Databases, name: str, tenant: str, subject: str, calls: list[Callable[[], Any]]
 ) -> list[Any]:
     """Starts all calls while the subject is locked, waits until each of them waits for it, lets go."""
-    with psycopg.connect(databases.admin(name), autocommit=True) as watcher:
-        with psycopg.connect(databases.admin(name)) as holder, ThreadPoolExecutor(len(calls)) as pool:
-            holder.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"{tenant}\x1f{subject}",))
-            futures = [pool.submit(call) for call in calls]
-            _until_waiting(watcher, holder.info.backend_pid, len(calls), futures)
-            holder.commit()
-            return [_outcome(future) for future in futures]
+    with (
+        psycopg.connect(databases.admin(name), autocommit=True) as watcher,
+        psycopg.connect(databases.admin(name)) as holder,
+        ThreadPoolExecutor(len(calls)) as pool,
+    ):
+        holder.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"{tenant}\x1f{subject}",))
+        futures = [pool.submit(call) for call in calls]
+        _until_waiting(watcher, holder.info.backend_pid, len(calls), futures)
+        holder.commit()
+        return [_outcome(future) for future in futures]
 
 
 def _until_waiting(watcher: psycopg.Connection, holder: int, count: int, futures: list[Future[Any]]) -> None:

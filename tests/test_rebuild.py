@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 import muniment
-from muniment.model.errors import EmbedderFailed, EmbeddingDimension
+from muniment.errors import EmbedderFailed, EmbeddingDimension
 from muniment.providers.embedder import Vectors
 from muniment.providers.local import LocalEmbedder
 from tests.conftest import Databases, HashEmbedder
@@ -120,8 +120,7 @@ DAMAGE = {
     "stale": ("UPDATE derived.artifact SET state = 'stale' WHERE source_kind = 'evidence'", True),
     "missing": ("DELETE FROM derived.artifact WHERE source_kind = 'claim'", False),
     "orphaned": (
-        "INSERT INTO derived.pin SELECT tenant_id, source_kind, gen_random_uuid(), version, status, valid, known, occurred_at,"
-        " access_id FROM derived.pin LIMIT 1",
+        "INSERT INTO derived.pin SELECT tenant_id, source_kind, gen_random_uuid(), version, status, valid, known, occurred_at, access_id FROM derived.pin LIMIT 1",
         False,
     ),
     "over-shared": ("UPDATE derived.pin SET access_id = 7", False),

@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 import muniment
-from muniment.model.errors import ClaimMovedOn, NotFound, RivalTruth
+from muniment.errors import ClaimMovedOn, NotFound, RivalTruth
 from tests.helpers import at, single_valued, tell, values
 
 

@@ -80,11 +80,10 @@ class Session:
             occurred_at=occurred_at, observed_at=observed_at, author=author, role=role, thread=thread, trust=trust,
             access=access, uri=uri, media_type=media_type, metadata=metadata, replaces=replaces,
         )  # fmt: skip
-        draft = self._in_thread(draft)
-        (outcome,) = preserve(self._desk, [draft])
+        (outcome,) = preserve(self._desk, [self._in_thread(draft)])
         if outcome.error is not None:
             raise outcome.error
-        return read_back(self._desk, draft, outcome)
+        return read_back(self._desk, outcome)
 
     def add_many(
         self, items: Iterable[Mapping[str, Any] | EvidenceDraft], *, progress: Progress | None = None
@@ -258,7 +257,7 @@ class Session:
         asked, k = AsOf.of(valid_at, known_at, as_of), require_k(k)
         question = make_question(self._engine, query, kinds=kinds, routes=routes)
         with self._database.transaction(self._access) as tx:
-            return [to_hit(found) for found in rank(tx, self._engine, asked.resolve(tx), question, k).found]
+            return [to_hit(found) for found in rank(tx, self._engine, asked.start(tx), question, k).found]
 
     def recall(
         self, request: str, *, subject: str | None = None, scope: str | None = None, budget: int = 1500,
@@ -272,17 +271,18 @@ class Session:
         its own clocks. Raises `InvalidInput`, `BadFilter`, `BadScope`, `NaiveDatetime`, `EmbedderFailed`.
         """
         asked, skip = AsOf.of(valid_at, known_at, as_of), 0
+        if cursor is not None:
+            asked, skip = read_cursor(cursor)
         require_budget(budget)
         subject = _text(subject, "subject")
         if scope is not None:
             parse_scope(scope)
         question = make_question(self._engine, request, routes=routes)
-        resumed = None if cursor is None else read_cursor(cursor)
         with self._database.transaction(self._access) as tx:
-            clocks, skip = resumed if resumed is not None else (asked.resolve(tx), 0)
+            clocks = asked.start(tx)
             context = gather_context(tx, self._engine, clocks, question, subject=subject, scope=scope)
             return assemble(
-                tx, context, clocks, request=request, subject=subject, routes=question.routes, budget=budget, skip=skip,
+                context, clocks, request=request, subject=subject, routes=question.routes, budget=budget, skip=skip,
                 count=count_tokens,
             )  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from muniment.errors import NotFound
 from muniment.model.access import PUBLIC, PUBLIC_ID, AccessRule
+from muniment.store.answer import Answer
 from muniment.store.database import Tx
 from muniment.store.statements import sql
 
@@ -34,3 +35,8 @@ def load_rules(tx: Tx, access_ids: list[int]) -> dict[int, AccessRule]:
     if missing:
         raise NotFound(f"access rule {missing.pop()} is not in the dictionary; the database was changed by hand")
     return rules
+
+
+def register_tenant(tx: Tx) -> Answer[bool]:
+    """Puts the tenant on the list; answers whether this is its first write."""
+    return Answer(tx, "register_tenant", {}, lambda rows: bool(rows[0]["first"]))

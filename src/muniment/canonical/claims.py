@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 from psycopg.types.range import Range
 
@@ -176,7 +175,7 @@ def close_links(tx: Tx, link_ids: Sequence[UUID], *, at: datetime) -> None:
 
 def versions_after(tx: Tx, after: UUID | None, most: int) -> Iterator[tuple[UUID, str, VersionRow]]:
     """(claim id, statement, version) of the next `most` claims in id order, all their versions."""
-    cursor = tx.cursor(row_factory=dict_row)
+    cursor = tx.dict_cursor()
     cursor.execute(sql("claim_versions_after"), {"after": after, "most": most})
     for row in cursor.fetchall():
         version = VersionRow(

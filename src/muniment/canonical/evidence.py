@@ -6,36 +6,42 @@ from datetime import timedelta, timezone
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import dict_row
-
 from muniment.model.evidence import Evidence
+from muniment.store.answer import Answer, Row
 from muniment.store.database import Tx
 from muniment.store.statements import sql
 
 
 def insert_all(tx: Tx, rows: list[dict[str, Any]]) -> None:
     """Stores the rows that are new; a row whose key is taken is left alone, whoever may see the one in place."""
-    tx.cursor().executemany(sql("insert_evidence"), rows)
+    tx.execute_many(sql("insert_evidence"), rows)
 
 
-def find_keys(tx: Tx, keys: list[tuple[str, str, int]]) -> dict[tuple[str, str, int], dict[str, Any]]:
-    """What stands under these (source, source_id, source_version) keys: id, content hash and access id."""
+def find_keys(tx: Tx, keys: list[tuple[str, str, int]]) -> Answer[dict[tuple[str, str, int], Row]]:
+    """What stands under these (source, source_id, source_version) keys: id, content hash, access id, recorded_at."""
     sources, ids, versions = ([key[n] for key in keys] for n in range(3))
-    cursor = tx.cursor(row_factory=dict_row)
-    cursor.execute(sql("evidence_by_key"), {"sources": sources, "source_ids": ids, "versions": versions})
-    return {(row["source"], row["source_id"], row["source_version"]): row for row in cursor.fetchall()}
+    parameters = {"sources": sources, "source_ids": ids, "versions": versions}
+    return Answer(
+        tx, "evidence_by_key", parameters,
+        lambda rows: {(row["source"], row["source_id"], row["source_version"]): row for row in rows},
+    )  # fmt: skip
+
+
+def visible_ids(tx: Tx, ids: list[UUID]) -> Answer[set[UUID]]:
+    """Those of these evidence ids that the session's own grants may see, whatever the reach."""
+    return Answer(tx, "visible_evidence", {"ids": ids}, lambda rows: {row["evidence_id"] for row in rows})
 
 
 def load(tx: Tx, evidence_ids: list[UUID]) -> dict[UUID, Evidence]:
     """The evidence among these ids that the transaction may see."""
-    cursor = tx.cursor(row_factory=dict_row)
+    cursor = tx.dict_cursor()
     cursor.execute(sql("evidence_by_id"), {"ids": evidence_ids})
     return {row["evidence_id"]: to_evidence(row) for row in cursor.fetchall()}
 
 
 def to_evidence(row: dict[str, Any]) -> Evidence:
     """A row of `evidence_by_id` as the public type, its `occurred_at` in the offset of whoever wrote it."""
-    row = {key: value for key, value in row.items() if key != "access_id"}
+    row = dict(row)
     if row["occurred_at"] is not None and row["utc_offset"] is not None:
         row["occurred_at"] = row["occurred_at"].astimezone(timezone(timedelta(minutes=row["utc_offset"])))
     replaces = row["replaces"]

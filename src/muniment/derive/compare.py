@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from psycopg.rows import dict_row
-
 from muniment.derive.engine import Engine
 from muniment.derive.pins import Pin
 from muniment.derive.sources import Expected
@@ -32,7 +30,7 @@ class Difference(NamedTuple):
 def compare(tx: Tx, engine: Engine, page: list[Expected]) -> Iterator[Difference]:
     """Every difference of a page. `page` must have been read in this transaction, with `hold_derived` taken."""
     ids = [expected.source.source_id for expected in page]
-    cursor = tx.cursor(row_factory=dict_row)
+    cursor = tx.dict_cursor()
     rows = cursor.execute(sql("artifacts_of"), {"ids": ids}).fetchall()
     artifacts = {(row["source_id"], row["recipe_id"]): row for row in rows}
     pins: dict[UUID, dict[int, Pin]] = {}

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
-from psycopg.rows import dict_row
-
 from muniment.canonical import claims
 from muniment.canonical.rows import EvidenceRow, VersionRow
 from muniment.derive.engine import Source
@@ -66,7 +64,7 @@ def _just_before(first: UUID) -> UUID | None:
 
 
 def _evidence_page(tx: Tx, after: UUID | None, most: int = PAGE) -> list[Expected]:
-    cursor = tx.cursor(row_factory=dict_row)
+    cursor = tx.dict_cursor()
     cursor.execute(sql("evidence_after"), {"after": after, "most": most})
     rows = [EvidenceRow(**row) for row in cursor.fetchall()]
     return [

@@ -11,6 +11,7 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from muniment.canonical import activity, claims, policies
+from muniment.canonical.access import register_tenant
 from muniment.canonical.rows import Changes, HeldClaim, HeldLink
 from muniment.errors import ClaimMovedOn, InvalidInput, NotFound, RivalTruth
 from muniment.model.claim import Decision, LinkKind, Outcome, Status
@@ -25,7 +26,6 @@ from muniment.promote.propose import in_turn
 from muniment.promote.sources import joint_rule, look_up
 from muniment.promote.values import says_no_more
 from muniment.store.database import Tx
-from muniment.store.statements import sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def define(desk: Desk, policy: PredicatePolicy) -> PredicatePolicy:
         standing = {held.predicate: held for held in asked.get()}.get(policy.predicate)
         if standing is not None and standing.definition() == policy.definition():
             return standing
-        if tx.execute(sql("register_tenant")).fetchone() == (True,):
+        if register_tenant(tx).get():
             desk.follower.follow(tx, Changes(new_tenant=True), desk.follower.prepare())
         at = asked_now.get()
         activity_id = activity.record(

@@ -13,6 +13,7 @@ from psycopg.types.json import Jsonb
 
 from muniment.canonical import access as access_rows
 from muniment.canonical import activity, evidence
+from muniment.canonical.access import register_tenant
 from muniment.canonical.rows import Changes, EvidenceRow
 from muniment.errors import AccessDenied, InvalidInput, InvalidTime, MunimentError, NotFound, VersionConflict
 from muniment.model.access import AccessRule
@@ -20,8 +21,8 @@ from muniment.model.evidence import Evidence, EvidenceDraft
 from muniment.model.ids import new_id, parse_id
 from muniment.model.text import MAX_SOURCE_ID_BYTES, require_json, require_name, require_text
 from muniment.promote.ports import Desk
+from muniment.store.answer import Row
 from muniment.store.database import Tx
-from muniment.store.statements import sql
 
 Key = tuple[str, str, int]
 _UNSET = datetime.max.replace(tzinfo=UTC)
@@ -50,11 +51,13 @@ class _Checked:
 
 @dataclass(frozen=True, slots=True)
 class Preserved:
-    """What became of one draft: stored anew, already there, or refused."""
+    """What became of one draft: stored anew, already there, or refused. `given` is what the caller gave, as it would
+    read if it had just been stored."""
 
     evidence_id: UUID | None
     stored: bool
     error: MunimentError | None = None
+    given: Evidence | None = None
 
 
 def preserve(desk: Desk, drafts: Sequence[EvidenceDraft]) -> list[Preserved]:
@@ -70,15 +73,33 @@ def preserve(desk: Desk, drafts: Sequence[EvidenceDraft]) -> list[Preserved]:
             checked[place] = _check(desk, draft)
         except MunimentError as error:
             outcomes[place] = Preserved(None, False, error)
-    unique = _first_of_each_key(checked)
-    new = _not_stored_yet(desk, unique)
-    prepared = desk.follower.prepare(evidence=[item.row() for item in new])
-    with desk.database.transaction(desk.access, reach="tenant") as tx:
-        refused = _insert(tx, desk, new, prepared)
-        standing = evidence.find_keys(tx, [item.key for item in unique])
+    unique = list({item.key: item for item in reversed(checked.values())}.values())
+    written = _write(desk, unique)
     for place, item in checked.items():
-        outcomes[place] = _outcome(item, standing.get(item.key), refused.get(item.key))
+        outcomes[place] = _outcome(item, written)
     return [outcome for outcome in outcomes if outcome is not None]
+
+
+@dataclass(slots=True)
+class _Written:
+    """What stands under each key, what was refused, and the server's time of it."""
+
+    standing: dict[Key, Row]
+    refused: dict[Key, MunimentError]
+    now: datetime
+
+
+def _write(desk: Desk, items: Sequence[_Checked]) -> _Written:
+    """Stores what is not there yet. What is there already is spared the embedder; the insert decides for good."""
+    with desk.database.transaction(desk.access, reach="tenant") as tx:
+        asked_now, asked_standing = activity.server_now(tx), evidence.find_keys(tx, [item.key for item in items])
+        written = _Written(asked_standing.get(), {}, asked_now.get())
+    new = [item for item in items if item.key not in written.standing]
+    if new:
+        prepared = desk.follower.prepare(evidence=[item.row() for item in new])
+        with desk.database.transaction(desk.access, reach="tenant") as tx:
+            _insert(tx, desk, new, prepared, written)
+    return written
 
 
 def _check(desk: Desk, draft: EvidenceDraft) -> _Checked:
@@ -109,61 +130,38 @@ def _check(desk: Desk, draft: EvidenceDraft) -> _Checked:
     )
 
 
-def _first_of_each_key(checked: dict[int, _Checked]) -> list[_Checked]:
-    first: dict[Key, _Checked] = {}
-    for item in checked.values():
-        first.setdefault(item.key, item)
-    return list(first.values())
-
-
-def _not_stored_yet(desk: Desk, items: Sequence[_Checked]) -> list[_Checked]:
-    """Spares the embedder what is there already; the insert below decides for good."""
-    if not items:
-        return []
-    with desk.database.transaction(desk.access, reach="tenant") as tx:
-        standing = evidence.find_keys(tx, [item.key for item in items])
-    return [item for item in items if item.key not in standing]
-
-
-def _insert(tx: Tx, desk: Desk, items: Sequence[_Checked], prepared: object) -> dict[Key, MunimentError]:
-    if not items:
-        return {}
-    now = activity.server_now(tx).get()
-    refused = _refusals(tx, items, now)
-    accepted = [item for item in items if item.key not in refused]
+def _insert(tx: Tx, desk: Desk, items: Sequence[_Checked], prepared: object, written: _Written) -> None:
+    asked_now = activity.server_now(tx)
+    asked_visible = evidence.visible_ids(tx, [item.replaces for item in items if item.replaces is not None])
+    now = written.now = asked_now.get()
+    written.refused = _refusals(items, now, asked_visible.get())
+    accepted = [item for item in items if item.key not in written.refused]
     if not accepted:
-        return refused
-    registered = tx.execute(sql("register_tenant"))
+        return
+    asked_first = register_tenant(tx)
     for rule in {item.rule for item in accepted}:
         access_rows.intern(tx, rule)
     activity_id = activity.record(tx, "preserve", actor=desk.access.actor, at=now, used={"items": len(accepted)})
     evidence.insert_all(tx, [_columns(item, now, activity_id) for item in accepted])
     # Another writer may have been faster with the same key: only rows that are ours are followed.
-    standing = evidence.find_keys(tx, [item.key for item in accepted])
+    standing = evidence.find_keys(tx, [item.key for item in accepted]).get()
     ours = [item for item in accepted if standing[item.key]["evidence_id"] == item.evidence_id]
     rows = [replace(item.row(), observed_at=item.draft.observed_at or now) for item in ours]
-    first = registered.fetchone() == (True,)
-    desk.follower.follow(tx, Changes(evidence=rows, new_tenant=first), prepared)
-    return refused
+    desk.follower.follow(tx, Changes(evidence=rows, new_tenant=asked_first.get()), prepared)
+    written.standing |= standing
 
 
-def _refusals(tx: Tx, items: Sequence[_Checked], now: datetime) -> dict[Key, MunimentError]:
+def _refusals(items: Sequence[_Checked], now: datetime, visible: set[UUID]) -> dict[Key, MunimentError]:
     refused: dict[Key, MunimentError] = {}
-    replaced = {item.replaces for item in items if item.replaces is not None}
-    known = _visible_evidence(tx, sorted(replaced)) if replaced else set()
     for item in items:
         observed_at = item.draft.observed_at
         if observed_at is not None and observed_at > now:
             refused[item.key] = InvalidTime(
                 f"observed_at {observed_at.isoformat()} lies in the future of the database clock"
             )
-        elif item.replaces is not None and item.replaces not in known:
+        elif item.replaces is not None and item.replaces not in visible:
             refused[item.key] = NotFound("no evidence to replace with this id that this session may see")
     return refused
-
-
-def _visible_evidence(tx: Tx, ids: list[UUID]) -> set[UUID]:
-    return {evidence_id for (evidence_id,) in tx.execute(sql("visible_evidence"), {"ids": ids}).fetchall()}
 
 
 def _columns(item: _Checked, now: datetime, activity_id: UUID) -> dict[str, Any]:
@@ -193,11 +191,10 @@ def _columns(item: _Checked, now: datetime, activity_id: UUID) -> dict[str, Any]
     }
 
 
-def _outcome(item: _Checked, standing: dict[str, Any] | None, refused: MunimentError | None) -> Preserved:
-    if refused is not None:
-        return Preserved(None, False, refused)
+def _outcome(item: _Checked, written: _Written) -> Preserved:
+    standing = written.standing.get(item.key)
     if standing is None:
-        return Preserved(None, False, VersionConflict("another item of this batch with the same key was refused"))
+        return Preserved(None, False, written.refused[item.key])
     if standing["content_sha256"] != item.sha256:
         source, source_id, version = item.key
         return Preserved(None, False, VersionConflict(
@@ -206,31 +203,26 @@ def _outcome(item: _Checked, standing: dict[str, Any] | None, refused: MunimentE
         ))  # fmt: skip
     if standing["access_id"] != item.rule.access_id:
         return Preserved(None, False, VersionConflict(
-            "the same content is stored with other access labels; add it again with the labels it has, or relabel it"
+            "the same content is stored with other access labels; add it again with the labels it has"
         ))  # fmt: skip
-    return Preserved(standing["evidence_id"], standing["evidence_id"] == item.evidence_id)
+    stored = standing["evidence_id"] == item.evidence_id
+    recorded_at = standing["recorded_at"] if stored else written.now
+    return Preserved(
+        standing["evidence_id"], stored, given=_as_given(item, standing["evidence_id"], written.now, recorded_at)
+    )
 
 
-def read_back(desk: Desk, draft: EvidenceDraft, outcome: Preserved) -> Evidence:
-    """The evidence that a draft became. A writer that may not see what stands there gets back what it gave and no
-    more: somebody else may have stored the same words with things beside them."""
-    assert outcome.evidence_id is not None
-    with desk.database.transaction(desk.access) as tx:
-        stored = evidence.load(tx, [outcome.evidence_id]).get(outcome.evidence_id)
-        now = activity.server_now(tx).get()
-    if stored is not None:
-        return stored
-    checked = _check(desk, draft)
-    given = _columns(checked, now, outcome.evidence_id)
+def _as_given(item: _Checked, evidence_id: UUID, now: datetime, recorded_at: datetime) -> Evidence:
+    columns = _columns(item, now, evidence_id)
     return Evidence(
-        **{name: given[name] for name in _GIVEN},
-        evidence_id=str(outcome.evidence_id),
-        occurred_at=draft.occurred_at,
-        content_sha256=checked.sha256.hex(),
-        metadata=draft.metadata,
-        recorded_at=now,
-        replaces=draft.replaces,
-        authorization_scope=checked.rule.describe(),
+        **{name: columns[name] for name in _GIVEN},
+        evidence_id=str(evidence_id),
+        occurred_at=item.draft.occurred_at,
+        content_sha256=item.sha256.hex(),
+        metadata=item.draft.metadata,
+        recorded_at=recorded_at,
+        replaces=item.draft.replaces,
+        authorization_scope=item.rule.describe(),
     )
 
 
@@ -238,3 +230,14 @@ _GIVEN = (
     "source", "source_id", "source_version", "kind", "content", "author", "role", "thread", "trust", "uri",
     "media_type", "utc_offset", "observed_at",
 )  # fmt: skip
+
+
+def read_back(desk: Desk, outcome: Preserved) -> Evidence:
+    """The evidence that a draft became. A writer that may not see what stands there gets back what it gave and no
+    more: somebody else may have stored the same words with things beside them."""
+    assert outcome.evidence_id is not None
+    assert outcome.given is not None
+    if outcome.stored:
+        return outcome.given
+    with desk.database.transaction(desk.access) as tx:
+        return evidence.load(tx, [outcome.evidence_id]).get(outcome.evidence_id, outcome.given)

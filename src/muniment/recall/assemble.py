@@ -8,19 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from muniment.canonical.access import load_rules
 from muniment.errors import BadFilter, InvalidInput
 from muniment.model.claim import Claim
 from muniment.model.payload import Abstention, Payload, PayloadClaim, PayloadEvidence, Retrieval
-from muniment.recall.clocks import Clocks
+from muniment.recall.clocks import AsOf, Clocks
 from muniment.recall.context import Context
 from muniment.recall.search import Found
 from muniment.recall.tokens import TokenCounter
 from muniment.store.answer import Row
-from muniment.store.database import Tx
 
 MAX_QUOTES = 3
-_ENVELOPE_TOKENS = 60
+_CUT = " …"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +45,11 @@ def require_budget(budget: int) -> int:
 
 
 def assemble(
-    tx: Tx, context: Context, clocks: Clocks, *, request: str, subject: str | None, routes: Sequence[str], budget: int,
+    context: Context, clocks: Clocks, *, request: str, subject: str | None, routes: Sequence[str], budget: int,
     skip: int, count: TokenCounter,
 ) -> Payload:  # fmt: skip
     """The payload: what fits, what was left out, the conflicts, and an abstention when nothing may be asserted."""
-    items = _items(tx, context)
+    items = _items(context)
     packed = _pack(items[skip:], budget, count)
     evidence = {(e.evidence_id, e.quote): e for item in packed.items for e in item.evidence}
     claims = [item.claim for item in packed.items if item.claim is not None]
@@ -82,19 +80,17 @@ def assemble(
     )
 
 
-def _items(tx: Tx, context: Context) -> list[_Item]:
+def _items(context: Context) -> list[_Item]:
     rows = [quote for quotes in context.quotes.values() for quote in quotes]
-    ids = {row["access_id"] for row in rows} | {found.row.access_id for found in context.evidence}
-    scopes = {access_id: rule.describe() for access_id, rule in load_rules(tx, sorted(ids)).items()}
     quoted = {(str(row["evidence_id"]), row["start"], row["stop"]) for row in rows}
     items = [
         _Item(
             _claim(claim, context.reasons[claim.claim_id]),
-            tuple(_quote(row, scopes) for row in context.quotes.get(claim.claim_id, [])[:MAX_QUOTES]),
+            tuple(_quote(row) for row in context.quotes.get(claim.claim_id, [])[:MAX_QUOTES]),
         )
         for claim in context.claims
     ]
-    return items + [_Item(None, (_span(found, scopes),)) for found in context.evidence if not _repeats(found, quoted)]
+    return items + [_Item(None, (_span(found),)) for found in context.evidence if not _repeats(found, quoted)]
 
 
 def _repeats(found: Found, quoted: set[tuple[str, int, int]]) -> bool:
@@ -112,16 +108,16 @@ def _claim(claim: Claim, reason: str) -> PayloadClaim:
     return PayloadClaim(**shared, retrieval_reason=reason)
 
 
-def _quote(row: Row, scopes: dict[int, str | None]) -> PayloadEvidence:
+def _quote(row: Row) -> PayloadEvidence:
     stance = "supports a claim" if row["stance"] == "supports" else "contradicts a claim"
     return PayloadEvidence(
         evidence_id=str(row["evidence_id"]), source_id=f"{row['source']}:{row['source_id']}", quote=row["quote"],
         occurred_at=row["occurred_at"], observed_at=row["observed_at"], trust=row["trust"],
-        authorization_scope=scopes[row["access_id"]], retrieval_reason=stance, author=row["author"],
+        authorization_scope=row["authorization_scope"], retrieval_reason=stance, author=row["author"],
     )  # fmt: skip
 
 
-def _span(found: Found, scopes: dict[int, str | None]) -> PayloadEvidence:
+def _span(found: Found) -> PayloadEvidence:
     row = found.row
     assert row.observed_at is not None
     assert row.trust is not None
@@ -129,7 +125,7 @@ def _span(found: Found, scopes: dict[int, str | None]) -> PayloadEvidence:
     return PayloadEvidence(
         evidence_id=str(row.candidate.source_id), source_id=f"{row.source}:{row.source_id}", quote=row.text,
         occurred_at=row.occurred_at, observed_at=row.observed_at, trust=row.trust,
-        authorization_scope=scopes[row.access_id], author=row.author,
+        authorization_scope=row.authorization_scope, author=row.author,
         retrieval_reason="found by " + " and ".join(found.routes) + note,
     )  # fmt: skip
 
@@ -166,8 +162,8 @@ def _cut(item: _Item, budget: int, count: TokenCounter) -> _Item:
     words, low, high = quote.quote, 0, len(quote.quote)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if count(words[:middle]) <= room else (low, middle - 1)
-    cut = words if low == len(words) else words[:low].rstrip() + " …"
+        low, high = (middle, high) if count(words[:middle] + _CUT) <= room else (low, middle - 1)
+    cut = words if low == len(words) else words[:low].rstrip() + _CUT
     return _Item(item.claim, (quote.model_copy(update={"quote": cut}),))
 
 
@@ -184,19 +180,18 @@ def _abstention(context: Context, anything: bool, subject: str | None) -> Absten
 
 
 def _cursor(clocks: Clocks, skip: int) -> str:
-    until = clocks.until_occurred.isoformat() if clocks.until_occurred else None
-    state = [clocks.valid_at.isoformat(), clocks.known_at.isoformat(), until, skip]
+    named = clocks.until_occurred is not None
+    state = [clocks.valid_at.isoformat(), clocks.known_at.isoformat(), named, skip]
     return base64.urlsafe_b64encode(json.dumps(state).encode()).decode()
 
 
-def read_cursor(cursor: str) -> tuple[Clocks, int]:
-    """The clocks and the place at which a payload stopped. Raises `BadFilter` for anything that is no cursor."""
+def read_cursor(cursor: str) -> tuple[AsOf, int]:
+    """The clocks of a payload and the place at which it stopped. Raises `BadFilter` for anything that is no cursor."""
     try:
-        valid_at, known_at, until, skip = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        valid_at, known_at, named, skip = json.loads(base64.urlsafe_b64decode(cursor.encode()))
         moments = [datetime.fromisoformat(moment) for moment in (valid_at, known_at)]
-        clocks = Clocks(moments[0], moments[1], None if until is None else datetime.fromisoformat(until))
         if not isinstance(skip, int) or skip < 0 or any(moment.tzinfo is None for moment in moments):
             raise ValueError(skip)
     except (ValueError, TypeError, AttributeError):
         raise BadFilter("this is no cursor that recall gave out; start without one") from None
-    return clocks, skip
+    return AsOf(moments[0], moments[1], names_moment=bool(named)), skip

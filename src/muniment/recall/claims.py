@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from muniment.canonical.access import load_rules
 from muniment.model.claim import Claim, LinkKind, Status
 from muniment.model.scope import EVERYWHERE, covers, depth
 from muniment.recall.clocks import Clocks
@@ -33,7 +32,7 @@ class ClaimRow:
     status: Status
     valid: Moments
     confidence: float | None
-    access_id: int
+    authorization_scope: str | None
     reason: str | None
     observed_at: datetime
 
@@ -96,33 +95,20 @@ def winners(rows: Iterable[ClaimRow]) -> dict[UUID, ClaimRow]:
 
 
 def publish(
-    tx: Tx, clocks: Clocks, rows: Sequence[ClaimRow], *, links: Sequence[Row], quotes: Sequence[Row],
+    clocks: Clocks, rows: Sequence[ClaimRow], *, links: Sequence[Row], quotes: Sequence[Row],
     overridden: dict[UUID, ClaimRow] | None = None,
 ) -> list[Claim]:  # fmt: skip
     """The public form: periods at the clock, links that matter here, evidence ids, who may see it."""
-    rules = load_rules(tx, [row.access_id for row in rows])
     overridden = overridden or {}
     evidence: dict[UUID, list[str]] = {}
     for quote in quotes:
         if quote["stance"] == "supports":
             ids = evidence.setdefault(quote["claim_id"], [])
             ids += [str(quote["evidence_id"])] if str(quote["evidence_id"]) not in ids else []
-    return [
-        _claim(
-            row,
-            clocks,
-            links,
-            overridden.get(row.claim_id),
-            evidence.get(row.claim_id, []),
-            rules[row.access_id].describe(),
-        )
-        for row in rows
-    ]
+    return [_claim(row, clocks, links, overridden.get(row.claim_id), evidence.get(row.claim_id, [])) for row in rows]
 
 
-def _claim(
-    row: ClaimRow, clocks: Clocks, links: Sequence[Row], winner: ClaimRow | None, evidence: list[str], scope: str | None
-) -> Claim:
+def _claim(row: ClaimRow, clocks: Clocks, links: Sequence[Row], winner: ClaimRow | None, evidence: list[str]) -> Claim:
     valid_from, valid_to = _period(row.valid, clocks.valid_at)
     superseding = [link for link in links if link["kind"] == LinkKind.SUPERSEDES and link["state"] == "active"]
     ended_by = [
@@ -155,7 +141,7 @@ def _claim(
         evidence_ids=tuple(evidence),
         supersedes=tuple(str(link["to_claim"]) for link in superseding if link["from_claim"] == row.claim_id),
         superseded_by=tuple(superseded_by),
-        authorization_scope=scope,
+        authorization_scope=row.authorization_scope,
         reason=row.reason,
     )
 

@@ -20,9 +20,9 @@ from muniment.recall.claims import (
     winners,
 )
 from muniment.recall.clocks import Clocks
-from muniment.recall.routes import SEMANTIC
+from muniment.recall.routes import SEMANTIC, Candidate
 from muniment.recall.search import Found, Question, rank
-from muniment.store.answer import Row
+from muniment.store.answer import Answer, Row
 from muniment.store.database import Tx
 
 MIN_COVERAGE = 0.5
@@ -44,26 +44,56 @@ class Context:
     dropped: int = 0
 
 
+@dataclass(slots=True)
+class _Known:
+    """Claims and links that were asked for on the way, by the claims that a read may need."""
+
+    tx: Tx
+    clocks: Clocks
+    of_subject: list[ClaimRow]
+    asked_rows: Answer[list[ClaimRow]] | None = None
+    asked_links: Answer[list[Row]] | None = None
+
+    def ask(self, candidates: Sequence[Candidate]) -> None:
+        """Sends for the found claims and the links of all."""
+        found = [candidate.source_id for candidate in candidates if candidate.kind == "claim"]
+        mine = [row.claim_id for row in self.of_subject]
+        self.asked_rows = ask_by_id(self.tx, self.clocks, set(found) - set(mine))
+        self.asked_links = ask_links(self.tx, self.clocks, {*found, *mine})
+
+    def rows(self) -> dict[UUID, ClaimRow]:
+        """Every claim that was asked for."""
+        found = self.asked_rows.get() if self.asked_rows is not None else []
+        return {row.claim_id: row for row in (*self.of_subject, *found)}
+
+    def links(self) -> list[Row]:
+        """Every link of them."""
+        return self.asked_links.get() if self.asked_links is not None else []
+
+
 def gather_context(
     tx: Tx, engine: Engine, clocks: Clocks, question: Question, *, subject: str | None, scope: str | None
 ) -> Context:
     """Current claims that answer the question, best first; then what explains them; then the words of evidence."""
+    scopes = None if scope is None else scopes_covering(scope)
     asked_subject = (
-        ask_claims(
-            tx, clocks, subject=subject, scopes=None if scope is None else scopes_covering(scope), holding=False,
-            most=MAX_SUBJECT_CLAIMS,
-        )
-        if subject is not None else None
+        None if subject is None
+        else ask_claims(tx, clocks, subject=subject, scopes=scopes, holding=False, most=MAX_SUBJECT_CLAIMS)
     )  # fmt: skip
-    ranking = rank(tx, engine, clocks, question, POOL)
+    known = _Known(tx, clocks, [])
+
+    def alongside(candidates: list[Candidate]) -> None:
+        known.of_subject = asked_subject.get() if asked_subject is not None else []
+        known.ask(candidates)
+
+    ranking = rank(tx, engine, clocks, question, POOL, alongside=alongside)
     relevant = [found for found in ranking.found if _answers(found, engine)]
-    of_subject = asked_subject.get() if asked_subject is not None else []
     found_ids = [found.row.candidate.source_id for found in relevant if found.row.candidate.kind == "claim"]
-    rows = _current_rows(tx, clocks, of_subject, found_ids, subject=subject, scope=scope)
     context = Context(dropped=ranking.dropped)
-    context.evidence = [f for f in relevant if f.row.candidate.kind == "evidence"]
-    _add_claims(tx, clocks, context, rows, scope=scope)
-    context.missing += _ended_without_heir(of_subject, clocks)
+    context.evidence = [found for found in relevant if found.row.candidate.kind == "evidence"]
+    rows = _current_rows(known, found_ids, subject=subject, scope=scope)
+    _add_claims(context, known, rows, scope=scope)
+    context.missing += _ended_without_heir(known.of_subject, clocks)
     return context
 
 
@@ -74,55 +104,52 @@ def _answers(found: Found, engine: Engine) -> bool:
 
 
 def _current_rows(
-    tx: Tx,
-    clocks: Clocks,
-    of_subject: Sequence[ClaimRow],
-    found_ids: Sequence[UUID],
-    *,
-    subject: str | None,
-    scope: str | None,
+    known: _Known, found_ids: Sequence[UUID], *, subject: str | None, scope: str | None
 ) -> list[ClaimRow]:
-    """The found claims in their order, then the subject's other current ones."""
-    known = {row.claim_id: row for row in of_subject}
-    others = [claim_id for claim_id in found_ids if claim_id not in known]
-    if subject is None and others:
-        known |= {row.claim_id: row for row in ask_by_id(tx, clocks, others).get()}
-    ordered = [known[claim_id] for claim_id in found_ids if claim_id in known]
-    ordered += [row for row in of_subject if row.claim_id not in set(found_ids)]
-    return [row for row in ordered if row.holds(clocks.valid_at) and (scope is None or covers(row.scope, scope))]
+    """The found claims in their order, then the subject's other current ones. With a subject, only its claims."""
+    rows = known.rows()
+    mine = [row.claim_id for row in known.of_subject]
+    ordered = dict.fromkeys([*(found for found in found_ids if subject is None or found in set(mine)), *mine])
+    return [
+        rows[claim_id] for claim_id in ordered
+        if claim_id in rows and rows[claim_id].holds(known.clocks.valid_at)
+        and (scope is None or covers(rows[claim_id].scope, scope))
+    ]  # fmt: skip
 
 
-def _add_claims(tx: Tx, clocks: Clocks, context: Context, rows: list[ClaimRow], *, scope: str | None) -> None:
+def _add_claims(context: Context, known: _Known, rows: list[ClaimRow], *, scope: str | None) -> None:
     overridden = winners(rows) if scope is not None else {}
     current = [row for row in rows if row.claim_id not in overridden]
-    links = ask_links(tx, clocks, [row.claim_id for row in rows]).get() if rows else []
-    explaining = _explaining(tx, clocks, rows, links, overridden)
-    everything = [*current, *explaining]
-    quotes = ask_quotes(tx, clocks, [row.claim_id for row in everything]).get() if everything else []
-    context.claims = publish(tx, clocks, everything, links=links, quotes=quotes, overridden=overridden)
+    local = [row for row in rows if row.claim_id in overridden]
+    ids = {row.claim_id for row in rows}
+    links = [link for link in known.links() if {link["from_claim"], link["to_claim"]} & ids]
+    others = _explaining(links, {row.claim_id for row in current}) - ids
+    tx, clocks = known.tx, known.clocks
+    asked_others = ask_by_id(tx, clocks, others) if others else None
+    asked_quotes = ask_quotes(tx, clocks, ids | others) if ids | others else None
+    everything = [*current, *local, *(asked_others.get() if asked_others is not None else [])]
+    quotes = asked_quotes.get() if asked_quotes is not None else []
+    context.claims = publish(clocks, everything, links=links, quotes=quotes, overridden=overridden)
     for quote in quotes:
         context.quotes.setdefault(str(quote["claim_id"]), []).append(quote)
-    held = {row.claim_id for row in current}
     for claim, row in zip(context.claims, everything, strict=True):
-        context.reasons[claim.claim_id] = _reason(claim, row.claim_id in held, scope)
+        context.reasons[claim.claim_id] = _reason(claim, row in current, scope)
     context.conflicts = _conflicts(links, {row.claim_id for row in everything})
 
 
-def _explaining(
-    tx: Tx, clocks: Clocks, rows: Sequence[ClaimRow], links: Sequence[Row], overridden: dict[UUID, ClaimRow]
-) -> list[ClaimRow]:
+def _explaining(links: Sequence[Row], current: set[UUID]) -> set[UUID]:
     """What the current claims superseded or stand in conflict with: it explains why they are current."""
-    current = {row.claim_id for row in rows if row.claim_id not in overridden}
-    wanted = {
-        link["to_claim"] for link in links
-        if link["from_claim"] in current and link["kind"] == LinkKind.SUPERSEDES and link["state"] == "active"
-    } | {
-        end for link in links if link["kind"] == LinkKind.CONFLICTS_WITH and link["state"] == "active"
+    active = [link for link in links if link["state"] == "active"]
+    superseded = {
+        link["to_claim"] for link in active if link["kind"] == LinkKind.SUPERSEDES and link["from_claim"] in current
+    }
+    disputing = {
+        end
+        for link in active
+        if link["kind"] == LinkKind.CONFLICTS_WITH
         for end in (link["from_claim"], link["to_claim"])
-    }  # fmt: skip
-    local = [row for row in rows if row.claim_id in overridden]
-    others = wanted - current - {row.claim_id for row in local}
-    return [*local, *(ask_by_id(tx, clocks, others).get() if others else [])]
+    }
+    return superseded | disputing
 
 
 def _reason(claim: Claim, current: bool, scope: str | None) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from muniment.canonical import evidence as evidence_rows
-from muniment.canonical.access import load_rules
 from muniment.errors import BadFilter, NotFound
 from muniment.model.claim import Claim, ClaimPage, ClaimVersion, Link, LinkKind, Quote, Status, Why
 from muniment.model.evidence import Evidence
@@ -39,7 +38,7 @@ def read_claims(
         raise BadFilter(f"limit lies between 1 and {MAX_LIMIT}")
     scopes = None if scope is None else scopes_covering(parse_scope(scope))
     statuses = _statuses(status)
-    clocks = as_of.resolve(tx)
+    clocks = as_of.start(tx)
     rows = ask_claims(
         tx, clocks, subject=subject, predicate=predicate, scopes=scopes, memory_type=memory_type, statuses=statuses,
         holding=statuses == (Status.VALIDATED,), after=_after(cursor), most=limit + 1,
@@ -81,7 +80,7 @@ def _publish(tx: Tx, clocks: Clocks, rows: Sequence[ClaimRow], overridden: dict[
         return []
     ids = [row.claim_id for row in rows]
     links, quotes = ask_links(tx, clocks, ids), ask_quotes(tx, clocks, ids)
-    return publish(tx, clocks, rows, links=links.get(), quotes=quotes.get(), overridden=overridden)
+    return publish(clocks, rows, links=links.get(), quotes=quotes.get(), overridden=overridden)
 
 
 def read_history(tx: Tx, claim_id: str) -> list[ClaimVersion]:
@@ -105,7 +104,7 @@ def read_history(tx: Tx, claim_id: str) -> list[ClaimVersion]:
 def read_why(tx: Tx, as_of: AsOf, claim_id: str) -> Why:
     """What a claim rests on and what rests on it. Raises `NotFound`."""
     wanted = parse_id(claim_id, what="claim")
-    clocks = as_of.resolve(tx)
+    clocks = as_of.start(tx)
     asked_row, asked_links = ask_by_id(tx, clocks, [wanted]), ask_links(tx, clocks, [wanted])
     asked_quotes = ask_quotes(tx, clocks, [wanted])
     rows, links, quotes = asked_row.get(), asked_links.get(), asked_quotes.get()
@@ -117,10 +116,10 @@ def read_why(tx: Tx, as_of: AsOf, claim_id: str) -> Why:
     resting = [link for link in seen if link["kind"] == LinkKind.DERIVED_FROM]
     premises = [others[link["to_claim"]] for link in resting if link["from_claim"] == wanted]
     dependants = [others[link["from_claim"]] for link in resting if link["to_claim"] == wanted]
-    (claim,) = publish(tx, clocks, rows, links=seen, quotes=quotes)
+    (claim,) = publish(clocks, rows, links=seen, quotes=quotes)
     return Why(
         claim=claim,
-        quotes=_quotes(tx, quotes),
+        quotes=_quotes(quotes),
         links=tuple(_link(link) for link in seen),
         premises=tuple(_publish(tx, clocks, premises, {})),
         dependants=tuple(_publish(tx, clocks, dependants, {})),
@@ -128,14 +127,13 @@ def read_why(tx: Tx, as_of: AsOf, claim_id: str) -> Why:
     )
 
 
-def _quotes(tx: Tx, rows: Sequence[Row]) -> tuple[Quote, ...]:
-    rules = load_rules(tx, sorted({row["access_id"] for row in rows}))
+def _quotes(rows: Sequence[Row]) -> tuple[Quote, ...]:
     return tuple(
         Quote(
             evidence_id=str(row["evidence_id"]), source=row["source"], source_id=row["source_id"], quote=row["quote"],
             start=row["start"], end=row["stop"], stance=row["stance"], author=row["author"], trust=row["trust"],
             occurred_at=row["occurred_at"], observed_at=row["observed_at"],
-            authorization_scope=rules[row["access_id"]].describe(),
+            authorization_scope=row["authorization_scope"],
         )
         for row in rows
     )  # fmt: skip
@@ -151,7 +149,7 @@ def _link(row: Row) -> Link:
 
 def read_timeline(tx: Tx, as_of: AsOf, subject: str) -> list[Claim]:
     """Everything that was validated about a subject, in the order in which it began to hold."""
-    clocks = as_of.resolve(tx)
+    clocks = as_of.start(tx)
     rows = ask_claims(
         tx, clocks, subject=subject, statuses=(Status.VALIDATED, Status.UNSUPPORTED), holding=False, most=MAX_LIMIT
     ).get()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -81,12 +81,20 @@ def require_k(k: int) -> int:
     return k
 
 
-def rank(tx: Tx, engine: Engine, clocks: Clocks, question: Question, k: int) -> Ranking:
-    """The best `k` that hold. When canonical memory refuses so many that fewer are left, the pool is widened."""
+def rank(
+    tx: Tx, engine: Engine, clocks: Clocks, question: Question, k: int, *,
+    alongside: Callable[[list[Candidate]], None] | None = None,
+) -> Ranking:  # fmt: skip
+    """The best `k` that hold. When canonical memory refuses so many that fewer are left, the pool is widened.
+
+    `alongside` is told the candidates, and may send statements that share the round trip of their verification.
+    """
     pool = max(_POOL, 3 * k)
     while True:
         by_route = _ask(tx, engine, clocks, question, pool)
         candidates = {c.key: c for found in by_route.values() for c in found}
+        if alongside is not None:
+            alongside(list(candidates.values()))
         verified = verify(tx, clocks, list(candidates.values()))
         dropped = len(candidates) - len(verified)
         full = any(len(found) == pool for found in by_route.values())

@@ -28,7 +28,7 @@ class Verified:
     trust: str | None = None
     occurred_at: datetime | None = None
     observed_at: datetime | None = None
-    access_id: int = 0
+    authorization_scope: str | None = None
     ended: bool = False
     superseded_by: tuple[str, ...] = ()
 
@@ -76,5 +76,5 @@ def _verified_span(candidate: Candidate, row: Row, supports: Sequence[Row]) -> V
     heirs = dict.fromkeys(str(heir) for s in here if s["ended"] for heir in s["heirs"])
     return Verified(
         candidate, row["text"], row["source"], row["source_id"], row["author"], row["trust"], row["occurred_at"],
-        row["observed_at"], row["access_id"], ended, tuple(heirs) if ended else (),
+        row["observed_at"], row["authorization_scope"], ended, tuple(heirs) if ended else (),
     )  # fmt: skip

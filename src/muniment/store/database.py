@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, LiteralString
 
 import psycopg
 from pgvector.psycopg import register_vector
-from psycopg import Connection
+from psycopg import Connection, Cursor, Pipeline
+from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from muniment.errors import EngineUnavailable, UnsafeRole
@@ -17,10 +18,33 @@ from muniment.store.migrate import require_current
 from muniment.store.statements import sql
 
 Reach = Literal["own", "tenant"]
-Tx = Connection[tuple[Any, ...]]
 
 # Just-in-time compilation costs more than these short statements take.
 _OPTIONS = "-c jit=off -c timezone=UTC -c client_encoding=UTF8"
+
+
+class Tx:
+    """An open transaction. Statements are sent as they come and answered when they are read (see `Answer`)."""
+
+    def __init__(self, connection: Connection[Any], pipeline: Pipeline) -> None:
+        self._connection = connection
+        self._pipeline = pipeline
+
+    def execute(self, statement: LiteralString, parameters: Mapping[str, Any] | None = None) -> Cursor[Any]:
+        """Sends a statement. Reading the cursor waits for it."""
+        return self._connection.execute(statement, parameters)
+
+    def execute_many(self, statement: LiteralString, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Sends a statement once for each row."""
+        self._connection.cursor().executemany(statement, rows)
+
+    def dict_cursor(self) -> Cursor[dict[str, Any]]:
+        """A cursor whose rows are dictionaries."""
+        return self._connection.cursor(row_factory=dict_row)
+
+    def sync(self) -> None:
+        """Waits for the answers to everything that was sent: one round trip, however many they are."""
+        self._pipeline.sync()
 
 
 class Database:
@@ -60,18 +84,25 @@ class Database:
         pipeline: what is sent between two reads shares a round trip, and an error shows at the next read or at the end.
         """
         settings = {"tenant": access.tenant, "grants": sorted(access.grants), "reach": reach}
-        with self._connection() as connection, connection.pipeline(), connection.transaction():
-            connection.execute(sql("enter_tenant"), settings)
-            yield connection
+        with self._connection() as connection, connection.pipeline() as pipeline:
+            tx = Tx(connection, pipeline)
+            try:
+                tx.execute("BEGIN")
+                tx.execute(sql("enter_tenant"), settings)
+                yield tx
+            except BaseException:
+                connection.rollback()
+                raise
+            tx.execute("COMMIT")
 
     @contextmanager
-    def outside(self) -> Iterator[Tx]:
+    def outside(self) -> Iterator[Connection[Any]]:
         """A connection with no tenant: sees no row of anybody. For recipes, the list of tenants, and health."""
         with self._connection() as connection:
             yield connection
 
     @contextmanager
-    def _connection(self) -> Iterator[Tx]:
+    def _connection(self) -> Iterator[Connection[Any]]:
         try:
             with self._pool.connection() as connection:
                 yield connection

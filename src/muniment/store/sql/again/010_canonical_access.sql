@@ -51,6 +51,13 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 $$;
 
 -- Whether this is the tenant's first write.
+-- A rule as people write it; NULL when everyone in the tenant satisfies it. Reads under the caller's own security.
+CREATE OR REPLACE FUNCTION canonical.scope_of(of_rule bigint) RETURNS text
+LANGUAGE sql STABLE AS $$
+    SELECT string_agg(array_to_string(r.labels, ' + '), ' | ' ORDER BY array_to_string(r.labels, ' + ') COLLATE "C")
+    FROM canonical.access_rule r WHERE r.access_id = of_rule
+$$;
+
 CREATE OR REPLACE FUNCTION canonical.register_tenant() RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -101,7 +108,7 @@ $$;
 DO $$
 DECLARE signature text;
 BEGIN
-    FOREACH signature IN ARRAY ARRAY['visible_rules(text, text[])', 'register_tenant()', 'tenants()',
+    FOREACH signature IN ARRAY ARRAY['visible_rules(text, text[])', 'scope_of(bigint)', 'register_tenant()', 'tenants()',
         'close_versions(uuid[], integer[], timestamptz)', 'close_links(uuid[], timestamptz)',
         'close_policy(text, timestamptz)', 'relabel_claims(uuid[], bigint[])']
     LOOP

@@ -19,17 +19,15 @@ VALUES (current_setting('muniment.tenant'), %(evidence_id)s, %(kind)s, %(source)
 ON CONFLICT (tenant_id, source, source_id, source_version) DO NOTHING
 
 -- :name evidence_by_key
-SELECT e.source, e.source_id, e.source_version, e.evidence_id, e.content_sha256, e.access_id
+SELECT e.source, e.source_id, e.source_version, e.evidence_id, e.content_sha256, e.access_id, e.recorded_at
 FROM unnest(%(sources)s::text[], %(source_ids)s::text[], %(versions)s::integer[]) AS k (source, source_id, version)
 JOIN canonical.evidence e ON e.source = k.source AND e.source_id = k.source_id AND e.source_version = k.version
 
 -- :name evidence_by_id
 SELECT e.evidence_id, e.source, e.source_id, e.source_version, e.kind, e.content, e.author_id AS author, e.role,
        e.thread_id AS thread, e.trust, e.uri, e.media_type, e.metadata, e.occurred_at, e.utc_offset, e.observed_at,
-       e.recorded_at, encode(e.content_sha256, 'hex') AS content_sha256, e.replaces, e.access_id,
-       (SELECT string_agg(a.labels, ' | ' ORDER BY a.labels) FROM (
-            SELECT array_to_string(r.labels, ' + ') AS labels FROM canonical.access_rule r
-            WHERE r.access_id = e.access_id) AS a) AS authorization_scope
+       e.recorded_at, encode(e.content_sha256, 'hex') AS content_sha256, e.replaces,
+       canonical.scope_of(e.access_id) AS authorization_scope
 FROM canonical.evidence e WHERE e.evidence_id = ANY (%(ids)s)
 
 -- :name evidence_after -- a page of evidence, in order, for rebuilds and the full drift comparison

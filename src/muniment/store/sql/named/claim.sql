@@ -67,7 +67,7 @@ SELECT canonical.close_links(%(links)s, %(at)s)
 
 -- :name claims_as_of -- what was validated at one moment of the world, as known at one moment of this system
 SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.statement, c.scope, c.cardinality,
-       v.status, v.valid, v.confidence, v.access_id, v.reason,
+       v.status, v.valid, v.confidence, v.reason, canonical.scope_of(v.access_id) AS authorization_scope,
        (SELECT min(lower(f.known)) FROM canonical.claim_version f
         WHERE f.tenant_id = c.tenant_id AND f.claim_id = c.claim_id) AS observed_at
 FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
@@ -75,32 +75,32 @@ WHERE (%(subject)s::text IS NULL OR c.subject_id = %(subject)s)
   AND (%(predicate)s::text IS NULL OR c.predicate = %(predicate)s)
   AND (%(memory_type)s::text IS NULL OR c.memory_type = %(memory_type)s)
   AND (%(scopes)s::text[] IS NULL OR c.scope = ANY (%(scopes)s))
-  AND v.known @> %(known_at)s AND v.status = ANY (%(statuses)s)
-  AND (NOT %(holding)s OR v.valid @> %(valid_at)s)
+  AND v.known @> coalesce(%(known_at)s::timestamptz, now()) AND v.status = ANY (%(statuses)s)
+  AND (NOT %(holding)s OR v.valid @> coalesce(%(valid_at)s::timestamptz, now()))
   AND (%(after)s::uuid IS NULL OR c.claim_id > %(after)s)
 ORDER BY c.claim_id LIMIT %(most)s
 
 -- :name claims_by_id -- as claims_as_of, for ids that a search or a link named
 SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.statement, c.scope, c.cardinality,
-       v.status, v.valid, v.confidence, v.access_id, v.reason,
+       v.status, v.valid, v.confidence, v.reason, canonical.scope_of(v.access_id) AS authorization_scope,
        (SELECT min(lower(f.known)) FROM canonical.claim_version f
         WHERE f.tenant_id = c.tenant_id AND f.claim_id = c.claim_id) AS observed_at
 FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
-WHERE c.claim_id = ANY (%(ids)s) AND v.known @> %(known_at)s
+WHERE c.claim_id = ANY (%(ids)s) AND v.known @> coalesce(%(known_at)s::timestamptz, now())
 
 -- :name links_as_of -- active links of some claims, both ways
 SELECT l.link_id, l.kind, l.from_claim, l.to_claim, l.scope, l.effective_from, l.state, l.correction,
        lower(l.known) AS known_from, upper(l.known) AS known_to
 FROM canonical.claim_link l
-WHERE (l.from_claim = ANY (%(ids)s) OR l.to_claim = ANY (%(ids)s)) AND l.known @> %(known_at)s AND l.state <> 'rejected'
+WHERE (l.from_claim = ANY (%(ids)s) OR l.to_claim = ANY (%(ids)s)) AND l.known @> coalesce(%(known_at)s::timestamptz, now()) AND l.state <> 'rejected'
 ORDER BY l.link_id
 
 -- :name quotes_as_of -- the words behind some claims, read from the evidence itself
 SELECT s.claim_id, s.evidence_id, e.source, e.source_id, lower(s.span) AS start, upper(s.span) AS stop,
        substr(e.content, lower(s.span) + 1, upper(s.span) - lower(s.span)) AS quote, s.stance, e.author_id AS author,
-       e.trust, e.occurred_at, e.observed_at, e.access_id
+       e.trust, e.occurred_at, e.observed_at, canonical.scope_of(e.access_id) AS authorization_scope
 FROM canonical.claim_evidence s JOIN canonical.evidence e USING (tenant_id, evidence_id)
-WHERE s.claim_id = ANY (%(ids)s) AND s.known @> %(known_at)s
+WHERE s.claim_id = ANY (%(ids)s) AND s.known @> coalesce(%(known_at)s::timestamptz, now())
 ORDER BY e.occurred_at, s.evidence_id, s.span
 
 -- :name history

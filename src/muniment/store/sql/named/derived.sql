@@ -79,12 +79,12 @@ SELECT sum(hashtextextended(t::text, 0)::numeric) FROM (
 
 -- :name search_words
 SELECT source_kind, source_id, version, part, span, score, coverage
-FROM derived.search_words(%(recipe)s::smallint, %(kinds)s, %(question)s, %(k)s, %(valid_at)s, %(known_at)s,
+FROM derived.search_words(%(recipe)s::smallint, %(kinds)s, %(question)s, %(k)s, coalesce(%(valid_at)s::timestamptz, now()), coalesce(%(known_at)s::timestamptz, now()),
                           %(until_occurred)s::timestamptz)
 
 -- :name search_vectors
 SELECT source_kind, source_id, version, part, span, score, coverage
-FROM derived.search_vectors(%(recipe)s::smallint, %(kinds)s, %(question)s, %(k)s, %(valid_at)s, %(known_at)s,
+FROM derived.search_vectors(%(recipe)s::smallint, %(kinds)s, %(question)s, %(k)s, coalesce(%(valid_at)s::timestamptz, now()), coalesce(%(known_at)s::timestamptz, now()),
                             %(until_occurred)s::timestamptz)
 
 -- :name index_vectors

@@ -3,25 +3,25 @@ SELECT c.claim_id, v.version, c.statement
 FROM unnest(%(ids)s::uuid[], %(versions)s::integer[]) AS h (id, version)
 JOIN canonical.claim c ON c.claim_id = h.id
 JOIN canonical.claim_version v ON v.tenant_id = c.tenant_id AND v.claim_id = c.claim_id AND v.version = h.version
-WHERE v.status = 'validated' AND v.known @> %(known_at)s AND v.valid @> %(valid_at)s
+WHERE v.status = 'validated' AND v.known @> coalesce(%(known_at)s::timestamptz, now()) AND v.valid @> coalesce(%(valid_at)s::timestamptz, now())
 
 -- :name verify_evidence
 SELECT e.evidence_id, e.source_version AS version, h.start, h.stop, substr(e.content, h.start + 1, h.stop - h.start) AS text,
-       e.source, e.source_id, e.author_id AS author, e.trust, e.occurred_at, e.observed_at, e.access_id,
-       char_length(e.content) AS length
+       e.source, e.source_id, e.author_id AS author, e.trust, e.occurred_at, e.observed_at,
+       canonical.scope_of(e.access_id) AS authorization_scope
 FROM unnest(%(ids)s::uuid[], %(versions)s::integer[], %(starts)s::integer[], %(stops)s::integer[])
      AS h (id, version, start, stop)
 JOIN canonical.evidence e ON e.evidence_id = h.id AND e.source_version = h.version
-WHERE e.observed_at <= %(known_at)s
+WHERE e.observed_at <= coalesce(%(known_at)s::timestamptz, now())
   AND (%(until_occurred)s::timestamptz IS NULL OR e.occurred_at IS NULL OR e.occurred_at <= %(until_occurred)s)
 
 -- :name claims_of_evidence -- what these words support, whether it still holds, and what took its place
 SELECT s.evidence_id, lower(s.span) AS start, upper(s.span) AS stop, s.claim_id,
-       v.status = 'validated' AND v.valid @> %(valid_at)s AS holds,
-       v.status = 'retracted' OR (v.status = 'validated' AND v.valid << tstzrange(%(valid_at)s, NULL)) AS ended,
+       v.status = 'validated' AND v.valid @> coalesce(%(valid_at)s::timestamptz, now()) AS holds,
+       v.status = 'retracted' OR (v.status = 'validated' AND v.valid << tstzrange(coalesce(%(valid_at)s::timestamptz, now()), NULL)) AS ended,
        ARRAY(SELECT l.from_claim FROM canonical.claim_link l
-             WHERE l.to_claim = s.claim_id AND l.kind = 'supersedes' AND l.state = 'active' AND l.known @> %(known_at)s
+             WHERE l.to_claim = s.claim_id AND l.kind = 'supersedes' AND l.state = 'active' AND l.known @> coalesce(%(known_at)s::timestamptz, now())
              ORDER BY l.link_id) AS heirs
 FROM canonical.claim_evidence s
-JOIN canonical.claim_version v ON v.tenant_id = s.tenant_id AND v.claim_id = s.claim_id AND v.known @> %(known_at)s
-WHERE s.evidence_id = ANY (%(ids)s) AND s.stance = 'supports' AND s.known @> %(known_at)s
+JOIN canonical.claim_version v ON v.tenant_id = s.tenant_id AND v.claim_id = s.claim_id AND v.known @> coalesce(%(known_at)s::timestamptz, now())
+WHERE s.evidence_id = ANY (%(ids)s) AND s.stance = 'supports' AND s.known @> coalesce(%(known_at)s::timestamptz, now())

@@ -4,7 +4,7 @@ SELECT set_config('muniment.tenant', %(tenant)s, true),
        set_config('muniment.reach', %(reach)s, true)
 
 -- :name register_tenant
-SELECT canonical.register_tenant()
+SELECT canonical.register_tenant() AS first
 
 -- :name tenants
 SELECT canonical.tenants()
@@ -15,6 +15,9 @@ SELECT r.rolname, r.rolsuper, r.rolbypassrls,
                AND pg_has_role(current_user, o.oid, 'MEMBER')) AS owns,
        EXISTS (SELECT FROM pg_roles a WHERE a.rolname = 'muniment_app' AND pg_has_role(current_user, a.oid, 'USAGE')) AS may_work
 FROM pg_roles r WHERE r.rolname = current_user
+
+-- :name transaction_now
+SELECT now() AS now
 
 -- :name server_now
 SELECT clock_timestamp() AS now
