@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -156,7 +156,7 @@ class HashEmbedder:
     def parameters(self) -> dict[str, object]:
         return {"model": "hash", "dimension": self.dimension}
 
-    def embed_passages(self, texts: list[str]) -> Vectors:
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
         self.calls += len(texts)
         return np.stack([self._one(text) for text in texts])
 

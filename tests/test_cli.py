@@ -8,7 +8,7 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,11 +50,11 @@ def environment(**more: str) -> dict[str, str]:
     return kept | {"PYTHONIOENCODING": "utf-8", "OPENBLAS_NUM_THREADS": "1"} | more
 
 
-def execute(*arguments: str | bytes, **more: str) -> Ran:
+def execute(*arguments: str | bytes, stdin: bytes = b"", settings: Mapping[str, str] | None = None) -> Ran:
     """Runs `muniment` in a process of its own."""
     done = subprocess.run(
         [sys.executable, "-m", "muniment", *arguments], capture_output=True, check=False, timeout=60,
-        stdin=subprocess.DEVNULL, env=environment(**more),
+        input=stdin, env=environment(**(settings or {})),
     )  # fmt: skip
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -407,8 +407,8 @@ def test_bytes_that_are_no_text_are_refused_in_every_place_of_a_command_line(
 ) -> None:
     where = ("--at", databases.app(database_name), "--tenant", tenant)
     refused(execute("add", b"\xff\xfe", *where), "invalid_text")
-    refused(execute("claims", "--status", b"\xff", *where), "bad_filter")
     refused(execute("ingest", b"/nowhere/\xff.txt", *where), "unreadable_file")
+    refused(execute("add", "-", *where, stdin=b"\xff\xfe"), "invalid_text")
 
 
 @pytest.mark.parametrize("value", ["NaN", "[1, Infinity]", "[" * 100_000], ids=["NaN", "infinity", "deep"])
@@ -454,12 +454,12 @@ def test_migrating_by_dsn_needs_the_administrator_and_says_so(
 def test_the_environment_says_where_and_whose_and_an_option_wins(
     databases: Databases, database_name: str, tenant: str, memory: muniment.Memory
 ) -> None:
-    where = {"MUNIMENT_DSN": databases.app(database_name)}
-    stored = execute("add", "Janet drinks tea.", MUNIMENT_TENANT=tenant, **where)
+    mine = {"MUNIMENT_DSN": databases.app(database_name), "MUNIMENT_TENANT": tenant}
+    stored = execute("add", "Janet drinks tea.", settings=mine)
     assert memory.session(tenant=tenant).evidence(stored.out.strip()).content == "Janet drinks tea."
-    other = execute("search", "tea", "--tenant", tenant + "-b", MUNIMENT_TENANT=tenant, **where)
+    other = execute("search", "tea", "--tenant", tenant + "-b", settings=mine)
     assert (other.code, other.out) == (1, "")
-    refused(execute("search", "tea", "--tenant", " ", MUNIMENT_TENANT=tenant, **where), "no_tenant")
+    refused(execute("search", "tea", "--tenant", " ", settings=mine), "no_tenant")
 
 
 def test_a_process_ends_as_the_call_does(databases: Databases, database_name: str, tenant: str) -> None:

@@ -28,7 +28,7 @@ OUTLINE = {
 
 def outline(connection: psycopg.Connection) -> dict[str, Any]:
     """Everything that makes two schemas the same."""
-    return {name: connection.execute(query).fetchall() for name, query in OUTLINE.items()}  # type: ignore[arg-type]
+    return {name: connection.execute(query).fetchall() for name, query in OUTLINE.items()}
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_an_upgraded_database_has_the_same_outline_as_a_fresh_one(
             )
             old.execute(f"CREATE SCHEMA canonical AUTHORIZATION {role}")
             for extension in ("vector", "btree_gist", "pg_trgm", "unaccent"):
-                old.execute(f"CREATE EXTENSION {extension}")  # type: ignore[arg-type]
+                old.execute(f"CREATE EXTENSION {extension}")
             for file in migrations("once")[:released]:
                 old.execute(f"SET ROLE {role}")
                 old.execute(file.text.encode())
@@ -109,10 +109,10 @@ def test_a_superuser_an_owner_and_a_stranger_are_refused(databases: Databases, o
         muniment.open(databases.admin(own_database), embedder="none")
     with psycopg.connect(databases.admin(own_database), autocommit=True) as admin:
         suffix = own_database[-8:]
-        admin.execute(f"CREATE ROLE bypass_{suffix} LOGIN BYPASSRLS IN ROLE muniment_app")  # type: ignore[arg-type]
-        admin.execute(f"CREATE ROLE owner_{suffix} LOGIN IN ROLE muniment_app, muniment_owner")  # type: ignore[arg-type]
-        admin.execute(f"CREATE ROLE stranger_{suffix} LOGIN")  # type: ignore[arg-type]
-        admin.execute(f"CREATE ROLE member_{suffix} LOGIN IN ROLE muniment_app")  # type: ignore[arg-type]
+        admin.execute(f"CREATE ROLE bypass_{suffix} LOGIN BYPASSRLS IN ROLE muniment_app")
+        admin.execute(f"CREATE ROLE owner_{suffix} LOGIN IN ROLE muniment_app, muniment_owner")
+        admin.execute(f"CREATE ROLE stranger_{suffix} LOGIN")
+        admin.execute(f"CREATE ROLE member_{suffix} LOGIN IN ROLE muniment_app")
     for role, words in (("bypass", "BYPASSRLS"), ("owner", "owns the tables"), ("stranger", "GRANT muniment_app")):
         with pytest.raises(UnsafeRole, match=words):
             muniment.open(databases.server.dsn(user=f"{role}_{suffix}", database=own_database), embedder="none")

@@ -46,7 +46,7 @@ def rows_read(connection: psycopg.Connection, statement: str, parameters: dict[s
     """Rows that the plan takes from `table`, those that a filter removes included."""
     row = connection.execute(
         "EXPLAIN (ANALYZE, FORMAT JSON) " + sql(statement),
-        parameters,  # type: ignore[arg-type]
+        parameters,
     ).fetchone()
     assert row is not None
     plan = json.loads(row[0]) if isinstance(row[0], str) else row[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -65,8 +66,7 @@ def test_of_two_corrections_of_one_claim_one_wins_and_the_other_learns_that_it_m
     spans = [session.add(f"No, it is {colour}.").quote(colour) for colour in ("blue", "green")]
     outcomes = outcomes_at_a_held_lock(
         databases, database_name, tenant, "thing",
-        [lambda s=span, c=colour: session.correct(disputed.claim_id, c, evidence=s)
-         for span, colour in zip(spans, ("blue", "green"), strict=True)],
+        [partial(session.correct, disputed.claim_id, colour, evidence=span) for span, colour in zip(spans, ("blue", "green"), strict=True)],
     )  # fmt: skip
     assert sorted(map(str, outcomes)) == sorted(["superseded_other", str(ClaimMovedOn)])
     assert len(values(session.claims("thing", "colour"))) == 1
@@ -82,7 +82,7 @@ def test_of_two_confirmed_rivals_one_wins_and_the_other_is_a_rival_truth(
         database_name,
         tenant,
         "thing",
-        [lambda r=rival: session.confirm(r.claim_id, by="x") for rival in rivals],
+        [partial(session.confirm, rival.claim_id, by="x") for rival in rivals],
     )
     assert sorted(map(str, outcomes)) == sorted(["validated", str(RivalTruth)])
     assert len(values(session.claims("thing", "colour"))) == 1
@@ -97,7 +97,7 @@ def test_two_writers_of_one_change_make_one_claim_with_two_supports(
     ]
     outcomes = outcomes_at_a_held_lock(
         databases, database_name, tenant, "thing",
-        [lambda s=span: session.propose("thing", "colour", "blue", evidence=s) for span in spans],
+        [partial(session.propose, "thing", "colour", "blue", evidence=span) for span in spans],
     )  # fmt: skip
     assert sorted(outcomes) == ["superseded_other", "supported"]
     (blue,) = session.claims("thing", "colour").items

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import psycopg
@@ -54,7 +54,7 @@ def canonical(databases: Databases, name: str) -> list[Any]:
     with psycopg.connect(databases.admin(name)) as admin:
         tables = admin.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'canonical' ORDER BY 1").fetchall()
         return [
-            (table, admin.execute(f"SELECT t::text FROM canonical.{table} t ORDER BY 1").fetchall())  # type: ignore[arg-type]
+            (table, admin.execute(f"SELECT t::text FROM canonical.{table} t ORDER BY 1").fetchall())
             for (table,) in tables
         ]
 
@@ -78,7 +78,7 @@ def test_dropping_the_derived_schema_loses_nothing(
 def derived(databases: Databases, name: str) -> list[Any]:
     with psycopg.connect(databases.admin(name)) as admin:
         return [
-            admin.execute(f"SELECT t::text FROM derived.{table} t ORDER BY 1").fetchall()  # type: ignore[arg-type]
+            admin.execute(f"SELECT t::text FROM derived.{table} t ORDER BY 1").fetchall()
             for table in ("pin", "unit", "posting", "embedding", "artifact", "coverage")
         ]
 
@@ -135,7 +135,7 @@ def test_full_drift_names_each_kind_of_damage_and_a_fill_mends_it(
     before = everything(filled)
     statement, marked = DAMAGE[kind]
     with psycopg.connect(databases.admin(own_database), autocommit=True) as admin:
-        admin.execute(statement)  # type: ignore[arg-type]
+        admin.execute(statement)
     assert kind in {row.kind for row in filled.drift(full=True).rows}
     assert bool(filled.drift()) == marked
     filled.rebuild()
@@ -169,7 +169,7 @@ class Broken(HashEmbedder):
         super().__init__()
         self.broken = True
 
-    def embed_passages(self, texts: list[str]) -> Vectors:
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
         if self.broken:
             raise ConnectionError("no route to model")
         return super().embed_passages(texts)

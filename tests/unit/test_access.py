@@ -11,7 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muniment.errors import InvalidInput, InvalidText, NoTenant
-from muniment.model.access import IMPORT_RIGHT, PUBLIC, PUBLIC_ID, Access, AccessRule, Labels, parse_labels
+from muniment.model.access import (
+    IMPORT_RIGHT,
+    PUBLIC,
+    PUBLIC_ID,
+    Access,
+    AccessRule,
+    Labels,
+    parse_access,
+    parse_labels,
+)
 
 NOBODY = AccessRule.of()
 thorough = settings(max_examples=100, deadline=None)
@@ -161,6 +170,7 @@ def test_a_rule_is_described_as_people_write_it(rule: AccessRule, words: str | N
 def test_labels_that_cannot_be_meant_are_refused(labels: Any, error: type[InvalidInput]) -> None:
     for ask in (
         lambda: parse_labels(labels, what="labels"),
+        lambda: parse_access(labels),
         lambda: Access.open(tenant="acme", grants=labels),
         lambda: Access.open(tenant="acme").rule_for(labels),
     ):
@@ -206,6 +216,8 @@ def test_a_right_is_no_access_label(label: str) -> None:
     access = Access.open(tenant="acme", grants=[label])
     with pytest.raises(InvalidInput, match="rights"):
         access.rule_for(["team", label])
+    with pytest.raises(InvalidInput, match="rights"):
+        parse_access([label])
 
 
 @pytest.mark.parametrize(

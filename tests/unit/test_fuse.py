@@ -30,6 +30,11 @@ def test_a_double_hit_is_never_behind_the_same_hit_found_once(
     assert fused["double"] >= fused["single"]
 
 
+def test_what_a_route_did_not_find_counts_as_its_weakest_hit() -> None:
+    fused = fuse({"lexical": {"a": 5.0, "b": 5.0, "c": 1.0}, "semantic": {"a": 0.2, "c": 0.9}})
+    assert fused["a"] == fused["b"]
+
+
 @thorough
 @given(FOUND, FOUND, st.tuples(SCORES, SCORES), st.tuples(SCORES, SCORES))
 def test_what_is_better_in_every_route_is_not_behind(

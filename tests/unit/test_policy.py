@@ -23,7 +23,9 @@ from muniment.model.policy import DEFAULT_POLICY, PredicatePolicy, Validation, p
     ],
 )
 def test_the_exact_policy_speaks_first_then_the_longest_pattern(predicate: str, chosen: str) -> None:
-    policies = [PredicatePolicy(predicate=p) for p in ("persona:*", "persona:tone", "*", "persona:tone:*")]
+    policies = [
+        PredicatePolicy(predicate=p) for p in ("persona:*", "persona:tone", "*", "persona:tone*", "persona:tone:*")
+    ]
     for order in itertools.permutations(policies):
         assert policy_for(predicate, list(order)).predicate == chosen
 

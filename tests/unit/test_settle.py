@@ -258,6 +258,15 @@ def test_a_claim_that_would_end_its_own_premise_never_settles() -> None:
     assert spans_of(World(claims).settled()["home"].valid) == [(1, None)]
 
 
+@pytest.mark.parametrize("step", [1, -1], ids=["premises first", "premises last"])
+def test_a_long_chain_of_premises_reaches_its_end(step: int) -> None:
+    names = [f"{number:02}" for number in range(30)]
+    chain = {name: Told(slot, ((0, None),), frozenset({f"{slot - 1:02}"})) for slot, name in enumerate(names)}
+    chain["00"] = Told(0, ((2, 5),))
+    settled = World({name: chain[name] for name in names[::step]}).settled()
+    assert {tuple(spans_of(found.valid)) for found in settled.values()} == {((2, 5),)}
+
+
 def test_a_large_circle_is_named_quickly() -> None:
     names = [f"{number:02}" for number in range(40)]
     ring = {

@@ -26,7 +26,6 @@ TEXTS = st.text(st.sampled_from("ab .电话先にテスト전화โทร\U0001f
         "「先打电话」：摘要、合同、价格",
         "佐々木さん",
         "二〇二七年",
-        "ﾒﾓﾘ管理",
     ],
 )
 def test_a_text_without_spaces_costs_at_least_a_token_a_character(text: str) -> None:

@@ -23,7 +23,7 @@ def row(
     return ClaimRow(
         claim_id=UUID(int=number), version=1, memory_type="entity", subject_id=subject, predicate=predicate,
         value=f"value {number}", statement=f"statement {number}", scope=scope, cardinality=cardinality,
-        status=Status.VALIDATED, valid=Intervals.between(since, None), confidence=None, access_id=0, reason=None,
+        status=Status.VALIDATED, valid=Intervals.between(since, None), confidence=None, authorization_scope=None, reason=None,
         observed_at=JANUARY,
     )  # fmt: skip
 

@@ -19,6 +19,8 @@ class Chunk(NamedTuple):
 
 def chunk(content: str) -> list[Chunk]:
     """The chunks of `content`, in order; text that is only white space belongs to none."""
+    if not content.strip():
+        return []
     if len(content) <= MAX_CHARACTERS:
         return [Chunk(0, 0, len(content))]
     pieces = _splitter().chunk_indices(content)

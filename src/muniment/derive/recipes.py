@@ -20,7 +20,7 @@ from muniment.store.statements import sql
 WORDS, VECTORS = "words", "vectors"
 
 _CHUNKS = {"chunker": "semantic-text-splitter", "max_characters": MAX_CHARACTERS}
-_WORDS = {"configuration": "english, unaccent", "unspaced": "characters and pairs", **_CHUNKS}
+_WORDS = {"configuration": "english, unaccent", "unspaced": "NFKC, characters and pairs", **_CHUNKS}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from typing import Any, Literal, assert_never
 
 from pydantic import Field, field_validator
@@ -62,7 +62,8 @@ class PredicatePolicy(Record):
 
     def applies_to(self, predicate: str) -> bool:
         """Whether this policy speaks about `predicate` (exact, or a `*` pattern)."""
-        return fnmatchcase(predicate, self.predicate)
+        pattern = ".*".join(re.escape(part) for part in self.predicate.split("*"))
+        return re.fullmatch(pattern, predicate, re.DOTALL) is not None
 
     def definition(self) -> dict[str, Any]:
         """What is stored: everything but the version."""

@@ -11,6 +11,7 @@ from muniment.errors import InvalidInput, InvalidText
 MAX_NAME_BYTES = 256
 MAX_SOURCE_ID_BYTES = 1024
 MAX_CONTENT_BYTES = 64 * 1024 * 1024
+MAX_DEPTH = 64
 
 
 def require_text(value: str, *, what: str, max_bytes: int = MAX_CONTENT_BYTES, allow_empty: bool = False) -> str:
@@ -41,11 +42,12 @@ def require_name(value: str, *, what: str, max_bytes: int = MAX_NAME_BYTES) -> s
 
 
 def require_json(value: Any, *, what: str, max_bytes: int) -> Any:
-    """`value` unchanged if PostgreSQL can hold it as JSON, or a coded error as in `require_text`."""
+    """`value` unchanged if PostgreSQL can hold it as JSON, or a coded error as in `require_text`. It may be nested 64
+    levels deep."""
     try:
+        _require_parts(value, what, MAX_DEPTH)
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-        _require_strings(value, what)
-    except (TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError) as error:
         raise InvalidInput(
             f"{what} is not plain JSON ({error}); give text, finite numbers, booleans, lists or objects"
         ) from None
@@ -53,13 +55,17 @@ def require_json(value: Any, *, what: str, max_bytes: int) -> Any:
     return value
 
 
-def _require_strings(value: Any, what: str) -> None:
+def _require_parts(value: Any, what: str, levels: int) -> None:
+    if levels < 0:
+        raise InvalidInput(f"{what} is nested more than {MAX_DEPTH} levels deep; store it as evidence and quote it")
     if isinstance(value, str):
         require_text(value, what=what, allow_empty=True)
     elif isinstance(value, dict):
         for key, item in value.items():
-            _require_strings(key, what)
-            _require_strings(item, what)
+            if not isinstance(key, str):
+                raise InvalidInput(f"{what} has a key that is not text: {key!r}")
+            _require_parts(key, what, levels)
+            _require_parts(item, what, levels - 1)
     elif isinstance(value, list | tuple):
         for item in value:
-            _require_strings(item, what)
+            _require_parts(item, what, levels - 1)

@@ -45,16 +45,22 @@ class Neighbourhood:
         premises: dict[UUID, list[UUID]] = {}
         for link in self.active_links(LinkKind.DERIVED_FROM):
             premises.setdefault(link.from_claim, []).append(link.to_claim)
-        explicit = {
-            (link.from_claim, link.to_claim)
+        superseding = [
+            link
             for link in self.active_links(LinkKind.SUPERSEDES)
             if link.from_claim in live and link.to_claim in live and covers(link.scope, live[link.to_claim].scope)
-        }
+        ]
         assertions = {
             key: Assertion(
                 claim.asserted,
                 premises.get(key, ()),
-                [other for other in live if other != key and _takes_over(live[other], claim, explicit)],
+                [
+                    link.from_claim
+                    for link in superseding
+                    if link.to_claim == key and live[link.from_claim].slot != claim.slot
+                ],
+                claim.slot,
+                _order(claim, [live[link.to_claim] for link in superseding if link.from_claim == key]),
             )
             for key, claim in live.items()
         }
@@ -62,21 +68,14 @@ class Neighbourhood:
         return settle(assertions, fixed)
 
 
-def _takes_over(rival: HeldClaim, claim: HeldClaim, explicit: set[tuple[UUID, UUID]]) -> bool:
-    """Whether `rival` ends `claim` where both assert: a link says so, or it started later in the same slot."""
-    if (rival.claim_id, claim.claim_id) in explicit:
-        return True
-    if rival.slot != claim.slot or (claim.claim_id, rival.claim_id) in explicit:
-        return False
-    return _order(claim) < _order(rival)
-
-
 _EVER = datetime.min.replace(tzinfo=UTC)
 
 
-def _order(claim: HeldClaim) -> tuple[datetime, bytes]:
-    """By asserted start, "since ever" first; UUIDv7 settles a tie by when the claims were made."""
-    return (claim.asserted.start or _EVER, claim.claim_id.bytes)
+def _order(claim: HeldClaim, superseded: list[HeldClaim]) -> tuple[datetime, bytes]:
+    """By asserted start, "since ever" first; UUIDv7 settles a tie by when the claims were made. A claim that says it
+    supersedes a later one of its slot comes after that one."""
+    starts = [c.asserted.start or _EVER for c in (claim, *superseded) if c.slot == claim.slot]
+    return (max(starts), claim.claim_id.bytes)
 
 
 def gather(tx: Tx, *, slots: Iterable[UUID], extra: Iterable[UUID] = (), locked: set[str]) -> Neighbourhood:

@@ -10,9 +10,9 @@ Settling is a function of what was asserted, so taking a claim away brings back 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from muniment.errors import CyclicPremises
 from muniment.time import Intervals, Ordered
@@ -23,11 +23,17 @@ T = TypeVar("T", bound=Ordered)
 
 @dataclass(frozen=True, slots=True)
 class Assertion(Generic[K, T]):
-    """One live claim: what it asserts, what it rests on, and which claims take over from it."""
+    """One live claim: what it asserts, what it rests on, and what takes over from it.
+
+    `slot` and `order`: of the claims of one slot, each takes over from those of lower order. `superseded_by` names
+    further ones, by explicit links.
+    """
 
     asserted: Intervals[T]
     premises: Collection[K] = ()
     superseded_by: Collection[K] = ()
+    slot: Hashable = None
+    order: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +49,34 @@ def settle(claims: Mapping[K, Assertion[K, T]], fixed: Mapping[K, Intervals[T]])
     neither holds never. Raises `CyclicPremises` when the claims never settle."""
     supported = {key: claim.asserted for key, claim in claims.items()}
     valid = dict(supported)
+    lines = _latest_first(claims)
     for _ in range(2 * len(claims) + 2):
         previous = dict(valid)
         for key, claim in claims.items():
             supported[key] = _supported(claim, valid, fixed)
+        for line in lines:
+            taken: Intervals[T] = Intervals()
+            for key in line:
+                valid[key] = supported[key] - taken
+                taken = taken | _takes_over(claims[key], supported[key])
         for key, claim in claims.items():
-            left = supported[key]
             for rival in claim.superseded_by:
-                left = left - _takes_over(claims[rival], supported[rival])
-            valid[key] = left
+                valid[key] = valid[key] - _takes_over(claims[rival], supported[rival])
         if valid == previous:
             return {key: Settled(valid[key], supported[key]) for key in claims}
     raise CyclicPremises("these claims rest on each other in a circle; name other premises")
+
+
+def _latest_first(claims: Mapping[K, Assertion[K, T]]) -> list[list[K]]:
+    """The claims of each slot, the one that takes over from all others first; a claim without a slot stands alone."""
+    slots: dict[Hashable, list[K]] = {}
+    alone = []
+    for key, claim in claims.items():
+        if claim.slot is None:
+            alone.append([key])
+        else:
+            slots.setdefault(claim.slot, []).append(key)
+    return alone + [sorted(line, key=lambda key: claims[key].order, reverse=True) for line in slots.values()]
 
 
 def _supported(

@@ -52,15 +52,24 @@ def normalise(value: Any, value_type: ValueType | None) -> str:
 
 
 def _plain(value: Any) -> Any:
+    """The value with every leaf as a text that begins with its kind, so that different values never meet."""
+    if value is None:
+        return "null"
     if isinstance(value, bool):
-        return value
+        return f"boolean {value}"
     if isinstance(value, int | float):
-        return ["number", _number(value)]
+        return f"number {_number(value)}"
     if isinstance(value, str):
-        return _SPACE.sub(" ", unicodedata.normalize("NFKC", value)).strip().casefold()
+        return f"text {_fold(value)}"
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return {str(key): _plain(item) for key, item in value.items()}
+
+
+def _fold(text: str) -> str:
+    """Case, width and white space aside. Folding can decompose, so it is composed once more afterwards."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return _SPACE.sub(" ", folded).strip()
 
 
 def _number(value: Any) -> str:

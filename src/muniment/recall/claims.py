@@ -81,7 +81,8 @@ def scopes_covering(scope: str) -> list[str]:
 
 
 def winners(rows: Iterable[ClaimRow]) -> dict[UUID, ClaimRow]:
-    """For each claim that a more specific one overrides: the one that does. All must hold and cover one scope."""
+    """For each claim that a more specific one overrides with another value: the one that does. All must hold and cover
+    one scope."""
     groups: dict[tuple[str, str], list[ClaimRow]] = {}
     for row in rows:
         if row.cardinality == "one":
@@ -90,7 +91,7 @@ def winners(rows: Iterable[ClaimRow]) -> dict[UUID, ClaimRow]:
     for group in groups.values():
         deepest = max(depth(row.scope) for row in group)
         best = max((row for row in group if depth(row.scope) == deepest), key=lambda row: row.valid.start is not None)
-        overridden |= {row.claim_id: best for row in group if depth(row.scope) < deepest}
+        overridden |= {row.claim_id: best for row in group if depth(row.scope) < deepest and row.value != best.value}
     return overridden
 
 

@@ -16,12 +16,16 @@ K = TypeVar("K", bound=Hashable)
 
 def fuse(routes: Mapping[str, Mapping[K, float]]) -> dict[K, float]:
     """The fused score of every key that any route scored; higher is better."""
-    standardised = {name: _standardise(scores) for name, scores in routes.items() if scores}
-    floors = {name: min(scores.values()) for name, scores in standardised.items()}
-    keys = {key for scores in standardised.values() for key in scores}
-    return {key: sum(scores.get(key, floors[name]) for name, scores in standardised.items()) for key in keys}
+    standardised = [_standardise(scores) for scores in routes.values() if scores]
+    keys = {key for scores, _ in standardised for key in scores}
+    return {key: sum(scores.get(key, floor) for scores, floor in standardised) for key in keys}
 
 
-def _standardise(scores: Mapping[K, float]) -> dict[K, float]:
+def _standardise(scores: Mapping[K, float]) -> tuple[dict[K, float], float]:
+    """Standardised scores, and what a key that the route did not find counts as. Hits that all score the same, a
+    single one above all, count one standard deviation more than what was not found."""
     mean, spread = fmean(scores.values()), pstdev(scores.values())
-    return {key: (score - mean) / spread if spread > 0 else 1.0 for key, score in scores.items()}
+    if spread == 0:
+        return dict.fromkeys(scores, 1.0), 0.0
+    found = {key: (score - mean) / spread for key, score in scores.items()}
+    return found, min(found.values())

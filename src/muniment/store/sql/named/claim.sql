@@ -26,10 +26,12 @@ FROM canonical.claim c
 JOIN canonical.claim_link l ON l.tenant_id = c.tenant_id AND (l.from_claim = c.claim_id OR l.to_claim = c.claim_id)
 WHERE c.slot = ANY (%(slots)s) AND upper_inf(l.known) AND l.state <> 'rejected'
 
--- :name spans_in_slots
+-- :name spans_in_slots -- from the few claims of a slot, not from everything that one long document supports
 SELECT s.claim_id, s.evidence_id, lower(s.span) AS start, upper(s.span) AS stop
-FROM canonical.claim c JOIN canonical.claim_evidence s USING (tenant_id, claim_id)
-WHERE c.slot = ANY (%(slots)s) AND s.evidence_id = ANY (%(evidence)s) AND s.stance = 'supports' AND upper_inf(s.known)
+FROM canonical.claim c CROSS JOIN LATERAL (
+    SELECT * FROM canonical.claim_evidence
+    WHERE tenant_id = c.tenant_id AND claim_id = c.claim_id AND evidence_id = ANY (%(evidence)s) OFFSET 0) s
+WHERE c.slot = ANY (%(slots)s) AND s.stance = 'supports' AND upper_inf(s.known)
 
 -- :name insert_claim
 INSERT INTO canonical.claim (tenant_id, claim_id, memory_type, subject_id, predicate, value, object_id, statement, scope,
