@@ -38,6 +38,7 @@ class _Flow:
     path: Path
     labels: frozenset[str]
     position: int = 0
+    places: list[str] = field(default_factory=list)
     unread: list[Rejection] = field(default_factory=list)
 
     def items(self, reader: Reader) -> Iterator[EvidenceDraft]:
@@ -46,7 +47,8 @@ class _Flow:
             match item:
                 case Unread(rejection=rejection):
                     self.unread.append(rejection)
-                case Read(draft=draft):
+                case Read(draft=draft, place=place):
+                    self.places.append(place)
                     yield draft.model_copy(update={"access": draft.access | self.labels}) if self.labels else draft
 
 
@@ -76,9 +78,10 @@ def _ingest_file(session: Session, path: Path, access: frozenset[str], progress:
             progress(path, flow.position, done)
 
     report = session.add_many(flow.items(reader), progress=advance)
-    reasons = (*flow.unread, *(_in_file(rejection) for rejection in report.rejected))
+    refused = [r.model_copy(update={"item": flow.places[int(r.item)]}) for r in report.rejected]
+    reasons = (*flow.unread, *refused)
     return FileReport(
-        path=path.as_posix(),
+        path=_shown(path),
         format=reader.name,
         stored=report.stored,
         repeated=report.repeated,
@@ -87,10 +90,11 @@ def _ingest_file(session: Session, path: Path, access: frozenset[str], progress:
     )
 
 
-def _in_file(rejection: Rejection) -> Rejection:
-    return rejection.model_copy(update={"item": f"item {int(rejection.item) + 1}"})
+def _shown(path: Path) -> str:
+    """The path as text that can be written out, also where its bytes are no UTF-8."""
+    return path.as_posix().encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _refused(path: Path, error: UnreadableFile) -> FileReport:
     reason = Rejection(item="file", code=error.code, message=str(error))
-    return FileReport(path=path.as_posix(), format=None, stored=0, repeated=0, rejected=1, reasons=(reason,))
+    return FileReport(path=_shown(path), format=None, stored=0, repeated=0, rejected=1, reasons=(reason,))

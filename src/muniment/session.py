@@ -307,7 +307,7 @@ def _as_mapping(item: Any) -> Mapping[str, Any]:
 
 
 def _as_arguments(item: Any) -> dict[str, Any]:
-    if not isinstance(item, Mapping) or "content" not in item:
+    if not isinstance(item, Mapping) or "content" not in item or not all(isinstance(key, str) for key in item):
         raise InvalidInput("an item is a mapping of the arguments of add(), with 'content'")
     return dict(item)
 

@@ -51,7 +51,7 @@ def test_a_longer_phrase_is_not_found_where_only_its_characters_stand() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "call me first", "l'été", "позвоните сначала", "a-b.c_d 260", "שלום", "\U0001f469\u200d\U0001f469"],
+    ["", " ", "call me first", "l'été", "позвоните сначала", "a-b.c_d 260", "שלום"],
 )
 def test_text_of_other_scripts_stays_as_it_is(text: str) -> None:
     assert index_text(text) == text

@@ -9,7 +9,7 @@ import sys
 import typer
 
 from muniment.cli import maintain, reading, writing
-from muniment.cli.render import stderr
+from muniment.cli.render import one_line, stderr, write
 from muniment.errors import MunimentError
 
 app = typer.Typer(
@@ -29,8 +29,8 @@ def main() -> None:
         app()
     except MunimentError as error:
         if "--json" in sys.argv:
-            sys.stdout.write(json.dumps({"error": {"code": error.code, "message": str(error)}}) + "\n")
-        stderr.print(f"muniment: {error} [{error.code}]", markup=False, highlight=False, soft_wrap=True)
+            write(json.dumps({"error": {"code": error.code, "message": str(error)}}))
+        stderr.file.write(f"muniment: {one_line(error)} [{error.code}]\n")
         raise SystemExit(2) from None
     except BrokenPipeError:
         # Whoever read our output has gone; Python would complain again when it flushes at exit.

@@ -14,8 +14,9 @@ from rich.text import Text
 from muniment.model.base import Record
 from muniment.model.payload import Payload
 
-stdout = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
-stderr = Console(stderr=True, highlight=False)
+# Emoji codes such as :rocket: are somebody's text and stay as they are.
+stdout = Console(highlight=False, emoji=False, soft_wrap=not sys.stdout.isatty())
+stderr = Console(stderr=True, highlight=False, emoji=False)
 
 # Control characters of stored text could move the cursor or recolour the terminal; bidi ones could reorder a line.
 _CONTROLS = {c: f"\\x{c:02x}" for c in (*range(32), *range(127, 160)) if c not in (9, 10)}
@@ -25,13 +26,23 @@ _CONTROLS |= {
 
 
 def visible(text: object) -> str:
-    """Text for a terminal, with what one cannot see made visible."""
-    return str(text).translate(_CONTROLS)
+    """Text for a terminal, with what one cannot see, or no encoding can carry, made visible."""
+    return str(text).translate(_CONTROLS).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def one_line(text: object) -> str:
+    """`visible` text on one line, without tabs."""
+    return " ".join(visible(text).split())
+
+
+def write(text: str) -> None:
+    """A line on standard output, past everything that would wrap or expand it."""
+    stdout.file.write(text + "\n")
 
 
 def print_json(value: Any) -> None:
     """One JSON document."""
-    stdout.print(json.dumps(plain(value), ensure_ascii=False, indent=2), markup=False, soft_wrap=True)
+    write(json.dumps(plain(value), ensure_ascii=False, indent=2))
 
 
 def plain(value: Any) -> Any:
@@ -45,7 +56,7 @@ def print_rows(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None
     """A table on a terminal, tab-separated lines when piped."""
     if not stdout.is_terminal:
         for row in rows:
-            stdout.print("\t".join(visible(cell).replace("\n", " ") for cell in row), markup=False)
+            write("\t".join(one_line(cell) for cell in row))
         return
     table = Table(*headers, box=None, header_style="bold", pad_edge=False)
     for row in rows:
@@ -55,7 +66,7 @@ def print_rows(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None
 
 def say(text: str) -> None:
     """A line of text."""
-    stdout.print(visible(text), markup=False)
+    write(visible(text))
 
 
 def print_payload(payload: Payload) -> None:

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from muniment.cli.options import Grants, Json, Labels, Moment, Target, Tenant, User, parse_moment, session
 from muniment.cli.render import print_json, print_rows, say, stderr
-from muniment.errors import InvalidInput
+from muniment.errors import InvalidInput, InvalidText
 from muniment.ingest import FileReport, ingest
 from muniment.model.claim import Decision, Outcome
 
@@ -82,7 +82,7 @@ def add(
     grants: Grants = None, user: User = None, as_json: Json = False,
 ) -> None:  # fmt: skip
     """Store one text as evidence and print its id."""
-    text = sys.stdin.read() if content == "-" else content
+    text = _standard_input() if content == "-" else content
     with session(target, tenant, grants, user) as opened:
         stored = opened.add(
             text,
@@ -93,6 +93,15 @@ def add(
             access=labels or (),
         )
     print_json(stored) if as_json else say(stored.evidence_id)
+
+
+def _standard_input() -> str:
+    if not hasattr(sys.stdin, "buffer"):
+        return sys.stdin.read()
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidText(f"standard input is no UTF-8 at byte {error.start}; convert it first") from None
 
 
 def propose(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -73,13 +73,13 @@ class Pin:
             "status": self.status,
             "valid": "{" + ",".join(parts) + "}",
             "known": f"[{_bound(self.known_from)},{_bound(self.known_to)})",
-            "occurred_at": None if self.occurred_at is None else self.occurred_at.isoformat(),
+            "occurred_at": _bound(self.occurred_at) or None,
             "access_id": self.access_id,
         }
 
 
 def _bound(moment: datetime | None) -> str:
-    return "" if moment is None else moment.isoformat()
+    return "" if moment is None else moment.astimezone(UTC).isoformat()
 
 
 def put_pins(tx: Tx, pins: Iterable[Pin]) -> None:

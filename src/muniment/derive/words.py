@@ -14,9 +14,14 @@ _UNSPACED = re.compile(
 )
 
 
+# Symbols are no words to the parser; named by their code, they are.
+_SYMBOLS = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff]")
+
+
 def index_text(text: str) -> str:
-    """`text` with every run of an unspaced script written as its characters and adjacent pairs."""
-    return _UNSPACED.sub(_pairs, unicodedata.normalize("NFKC", text))
+    """`text` with each run of an unspaced script as its characters and adjacent pairs, and symbols as words."""
+    text = _UNSPACED.sub(_pairs, unicodedata.normalize("NFKC", text))
+    return _SYMBOLS.sub(lambda match: f" symbol{ord(match.group()):x} ", text)
 
 
 def _pairs(match: re.Match[str]) -> str:

@@ -72,6 +72,8 @@ def parse_labels(labels: Iterable[str], *, what: str) -> Labels:
     """`labels` as a set. Raises `InvalidInput` for a bare string (a classic slip) or an unusable label."""
     if isinstance(labels, str):
         raise InvalidInput(f"{what} is a collection of labels; write {{{labels!r}}} instead of {labels!r}")
+    if not isinstance(labels, Iterable):
+        raise InvalidInput(f"{what} is a collection of labels, not {type(labels).__name__}")
     return frozenset(require_name(label, what=f"a label in {what}") for label in labels)
 
 

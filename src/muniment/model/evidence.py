@@ -85,8 +85,10 @@ class Evidence(Record):
 
     def quote(self, words: str, nth: int = 1) -> Span:
         """The `nth` (from 1) place where exactly these words stand. Raises `UnknownSpan` when there is none."""
+        if nth < 1:
+            raise UnknownSpan(f"occurrences count from 1, not {nth}")
         start = -1
-        for _ in range(max(nth, 1)):
+        for _ in range(nth):
             start = self.content.find(words, start + 1) if words else -1
             if start < 0:
                 raise UnknownSpan(

@@ -8,6 +8,7 @@ from typing import Any, Literal, assert_never
 
 from pydantic import Field, field_validator
 
+from muniment.model.access import parse_labels
 from muniment.model.base import Record
 from muniment.model.evidence import Trust
 from muniment.model.text import require_name
@@ -55,10 +56,15 @@ class PredicatePolicy(Record):
     trust: tuple[Trust, ...] = (Trust.AUTHORITATIVE, Trust.FIRST_PARTY)
     version: int = Field(default=0, description="set by the store; 0 is the built-in default")
 
-    @field_validator("predicate")
+    @field_validator("predicate", mode="before")
     @classmethod
-    def _named(cls, value: str) -> str:
+    def _named(cls, value: Any) -> str:
         return require_name(value, what="predicate")
+
+    @field_validator("depends_on", mode="before")
+    @classmethod
+    def _all_named(cls, values: Any) -> tuple[str, ...]:
+        return tuple(sorted(parse_labels(values, what="depends_on")))
 
     def applies_to(self, predicate: str) -> bool:
         """Whether this policy speaks about `predicate` (exact, or a `*` pattern)."""

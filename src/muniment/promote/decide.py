@@ -222,6 +222,8 @@ def parse_policy(policy: PredicatePolicy | Mapping[str, Any]) -> PredicatePolicy
     """A policy from a mapping as written in TOML or Python. Raises `InvalidInput` with every fault."""
     if isinstance(policy, PredicatePolicy):
         return policy
+    if not isinstance(policy, Mapping) or not all(isinstance(key, str) for key in policy):
+        raise InvalidInput("a policy is a mapping with 'predicate' and what differs from the default")
     try:
         return PredicatePolicy(**{key: value for key, value in policy.items() if key != "version"})
     except (ValidationError, TypeError) as error:

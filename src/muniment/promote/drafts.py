@@ -22,6 +22,13 @@ def make_draft(
     for moment in (occurred_at, observed_at):
         if moment is not None:
             require_aware(moment)
+    if metadata is not None and not isinstance(metadata, Mapping):
+        raise InvalidInput(f"metadata is a mapping, not {type(metadata).__name__}")
+    for name, value in {"content": content, **rest}.items():
+        # The types alone would take bytes for text and "2" for a number.
+        wanted = int if name == "source_version" else str
+        if value is not None and (not isinstance(value, wanted) or isinstance(value, bool)):
+            raise InvalidInput(f"{name} must be {'a number' if wanted is int else 'text'}, not {type(value).__name__}")
     try:
         return EvidenceDraft(
             content=content, access=parse_labels(access, what="access"), metadata=dict(metadata or {}),

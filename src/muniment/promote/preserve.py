@@ -182,7 +182,7 @@ def _columns(item: _Checked, now: datetime, activity_id: UUID) -> dict[str, Any]
         "uri": draft.uri,
         "content_sha256": item.sha256,
         "occurred_at": draft.occurred_at,
-        "utc_offset": None if offset is None else round(offset.total_seconds() / 60),
+        "utc_offset": None if offset is None else int(offset.total_seconds() / 60),
         "observed_at": draft.observed_at or now,
         "access_id": item.rule.access_id,
         "metadata": Jsonb(dict(draft.metadata)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,8 +12,8 @@ from muniment.errors import InvalidInput, InvalidTime
 from muniment.model.evidence import Evidence, Span
 from muniment.model.ids import parse_id
 from muniment.model.scope import parse_scope
-from muniment.model.text import require_name, require_text
-from muniment.promote.values import default_statement
+from muniment.model.text import require_json, require_name, require_text
+from muniment.promote.values import MAX_VALUE_BYTES, default_statement
 from muniment.time import require_aware
 
 MAX_STATEMENT_BYTES = 64 * 1024
@@ -70,8 +70,11 @@ def make_proposal(
     require_name(predicate, what="predicate")
     require_name(memory_type, what="memory_type")
     parse_scope(scope)
-    if confidence is not None and not 0 <= confidence <= 1:
-        raise InvalidInput("confidence lies between 0 and 1")
+    require_json(value, what="the value", max_bytes=MAX_VALUE_BYTES)
+    if confidence is not None and (not isinstance(confidence, int | float) or not 0 <= confidence <= 1):
+        raise InvalidInput("confidence is a number between 0 and 1")
+    if isinstance(premises, str) or not isinstance(premises, Iterable):
+        raise InvalidInput("premises is a collection of claim ids")
     if statement is not None:
         require_text(statement, what="statement", max_bytes=MAX_STATEMENT_BYTES)
     return Proposal(
@@ -94,7 +97,8 @@ def make_proposal(
 
 def cite(evidence: Support | Sequence[Support]) -> tuple[Citation, ...]:
     """The citations of one or several spans or whole evidences. Raises `InvalidInput` when there is none."""
-    supports = [evidence] if isinstance(evidence, Span | Evidence) else list(evidence)
+    given: object = evidence
+    supports = [given] if isinstance(given, Span | Evidence) else list(given) if isinstance(given, list | tuple) else []
     if not supports:
         raise InvalidInput("a claim needs evidence: give a span (evidence.quote('exact words')) or an Evidence")
     for support in supports:

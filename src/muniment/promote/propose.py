@@ -24,7 +24,7 @@ from muniment.promote.neighbourhood import Neighbourhood, gather, lock_and_load,
 from muniment.promote.ports import Desk
 from muniment.promote.proposal import Proposal, statement_of
 from muniment.promote.sources import Sources, joint_rule, look_up
-from muniment.promote.values import require_value, says_no_more, slot_of
+from muniment.promote.values import normalise, require_value, says_no_more, slot_of
 from muniment.store.database import Tx
 from muniment.time import Intervals
 
@@ -85,6 +85,8 @@ def propose(desk: Desk, proposal: Proposal) -> Decision:
     def work(tx: Tx) -> Decision:
         case = _open(tx, desk, proposal)
         twin = _already_corrected(case) or _twin(case)
+        if twin is None and proposal.correction and case.target is None:
+            raise NotFound("no claim with another value holds then that this session may see; name it in supersedes")
         if twin is None or (not twin.visible and not says_no_more(twin, statement_of(proposal))):
             return _assert_new(tx, case, prepared)
         return _support(tx, case, twin, prepared)
@@ -109,7 +111,8 @@ def _open(tx: Tx, desk: Desk, proposal: Proposal) -> _Case:
     asked_resting = claims.held_of_subject(tx, proposal.subject, policy.depends_on)
     locked = {proposal.subject}
     near = gather(tx, slots=slots, extra=[proposal.supersedes] if proposal.supersedes else [], locked=locked)
-    target, named = _target(near, proposal), _named_premises(proposal, lock_and_load(tx, proposal.premises, locked))
+    target = _target(near, proposal, slots[0], sources, policy)
+    named = _named_premises(proposal, lock_and_load(tx, proposal.premises, locked))
     start = _start(proposal, sources, target)
     rule = joint_rule(tx, [*sources.access_ids, *(premise.access_id for premise in named.values())])
     premises = named | {
@@ -140,9 +143,15 @@ def _scopes(scope: str) -> list[str]:
     return ["/".join(parts[:size]) for size in range(len(parts), 0, -1)] + [EVERYWHERE]
 
 
-def _target(near: Neighbourhood, proposal: Proposal) -> HeldClaim | None:
+def _target(
+    near: Neighbourhood, proposal: Proposal, slot: UUID, sources: Sources, policy: PredicatePolicy
+) -> HeldClaim | None:
+    """The claim to supersede: the one that was named, or for a correction the one that holds when this one begins."""
     if proposal.supersedes is None:
-        return None
+        start = proposal.valid_from or sources.occurred_at
+        held = [claim for claim in near.in_slot(slot) if proposal.correction and claim.live and claim.visible]
+        said = normalise(proposal.value, policy.value_type)
+        return next((c for c in held if start in c.valid and normalise(c.value, policy.value_type) != said), None)
     target = near.claims.get(proposal.supersedes)
     if target is None or not target.visible:
         raise NotFound("no claim to supersede with this id that this session may see")

@@ -70,7 +70,7 @@ def _item(place: str, line: Chunk) -> Read | Unread:
     try:
         if line.data is None:
             raise InvalidInput(f"the line has {line.size} bytes; at most {MAX_LINE_BYTES} are read")
-        return Read(_draft(_object(line.data)), line.end)
+        return Read(_draft(_object(line.data)), line.end, place)
     except InvalidInput as error:
         return unread(place, error.code, str(error), line.end)
 

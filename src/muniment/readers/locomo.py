@@ -52,7 +52,10 @@ def read(path: Path) -> Iterator[Read | Unread]:
     try:
         for number, (conversation, position) in enumerate(_objects(_load(path)), 1):
             for place, turn in _turns(number, conversation):
-                yield Read(turn, position) if isinstance(turn, EvidenceDraft) else _refused(place, turn, position)
+                if isinstance(turn, EvidenceDraft):
+                    yield Read(turn, position, place)
+                else:
+                    yield _refused(place, turn, position)
     except InvalidInput as error:
         yield _refused(f"conversation {number + 1}", error, position)
 

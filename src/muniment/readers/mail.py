@@ -63,7 +63,7 @@ def _item(place: str, message: Chunk) -> Read | Unread:
         reason = f"the message has {message.size} bytes; at most {MAX_MESSAGE_BYTES} are read"
         return unread(place, InvalidInput.code, reason, message.end)
     try:
-        return Read(_draft(message.data), message.end)
+        return Read(_draft(message.data), message.end, place)
     except InvalidInput as error:
         return unread(place, error.code, str(error), message.end)
     except Exception as error:  # noqa: BLE001 - `email` raises errors of any class on hostile input; the rest goes on

@@ -12,10 +12,12 @@ from muniment.model.evidence import EvidenceDraft, Rejection
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """An item that can be stored. `position` is how many bytes of the file were consumed so far, for progress."""
+    """An item that can be stored. `position` is how many bytes of the file were consumed so far, for progress; `place`
+    is where it stands, for people."""
 
     draft: EvidenceDraft
     position: int
+    place: str
 
 
 @dataclass(frozen=True, slots=True)

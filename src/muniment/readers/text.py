@@ -53,7 +53,7 @@ def read(path: Path) -> Iterator[Read | Unread]:
     if not data:
         return
     try:
-        yield Read(_draft(path, data, modified), len(data))
+        yield Read(_draft(path, data, modified), len(data), "file")
     except (InvalidInput, UnreadableFile) as error:
         yield unread("file", error.code, str(error), len(data))
 

@@ -16,6 +16,7 @@ from muniment.recall.context import Context
 from muniment.recall.search import Found
 from muniment.recall.tokens import TokenCounter
 from muniment.store.answer import Row
+from muniment.time import require_aware
 
 MAX_QUOTES = 3
 _CUT = " …"
@@ -190,8 +191,10 @@ def read_cursor(cursor: str) -> tuple[AsOf, int]:
     try:
         valid_at, known_at, named, skip = json.loads(base64.urlsafe_b64decode(cursor.encode()))
         moments = [datetime.fromisoformat(moment) for moment in (valid_at, known_at)]
-        if not isinstance(skip, int) or skip < 0 or any(moment.tzinfo is None for moment in moments):
+        if not isinstance(skip, int) or skip < 0 or not isinstance(named, bool):
             raise ValueError(skip)
-    except (ValueError, TypeError, AttributeError):
+        for moment in moments:
+            require_aware(moment)
+    except (ValueError, TypeError, AttributeError, RecursionError, InvalidInput):
         raise BadFilter("this is no cursor that recall gave out; start without one") from None
     return AsOf(moments[0], moments[1], names_moment=bool(named)), skip

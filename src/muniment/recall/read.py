@@ -61,7 +61,7 @@ def _statuses(status: str | None) -> tuple[Status, ...]:
 def _after(cursor: str | None) -> UUID | None:
     try:
         return None if cursor is None else UUID(cursor)
-    except ValueError:
+    except (ValueError, AttributeError, TypeError):
         raise BadFilter("this is no cursor that claims() gave out; start without one") from None
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
 from muniment.derive.engine import Engine
 from muniment.derive.words import index_text
-from muniment.errors import BadFilter
+from muniment.errors import BadFilter, EmbedderFailed
 from muniment.providers.embedder import Vectors
 from muniment.recall.clocks import Clocks
 from muniment.store.answer import Answer, Row
@@ -43,12 +43,18 @@ class Candidate:
 
 
 def choose_routes(routes: Sequence[str] | None, engine: Engine) -> tuple[str, ...]:
-    """The routes to take; the semantic one needs an embedder. Raises `BadFilter` for one that does not exist."""
-    for route in routes or ():
+    """The routes to take: all that are available, or those asked for. Raises `BadFilter` for one that does not exist,
+    `EmbedderFailed` for the semantic one where there is no embedder."""
+    if routes is None:
+        return ROUTES if engine.embedder is not None else (LEXICAL,)
+    if isinstance(routes, str) or not isinstance(routes, Iterable):
+        raise BadFilter(f"routes is a collection of {', '.join(ROUTES)}")
+    for route in routes:
         if route not in ROUTES:
             raise BadFilter(f"no route {route!r}; there are {', '.join(ROUTES)}")
-    available = ROUTES if engine.embedder is not None else (LEXICAL,)
-    return tuple(route for route in available if routes is None or route in routes)
+    if SEMANTIC in routes and engine.embedder is None:
+        raise EmbedderFailed("no embedder is attached; take the lexical route, or pip install 'muniment[local]'")
+    return tuple(route for route in ROUTES if route in routes)
 
 
 def ask_lexical(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -67,6 +67,8 @@ def make_question(
     """Raises `InvalidInput` for an unusable text, `BadFilter` for unknown kinds or routes, `EmbedderFailed`."""
     require_text(text, what="the question", max_bytes=MAX_QUESTION_BYTES)
     chosen = choose_routes(routes, engine)
+    if isinstance(kinds, str) or not isinstance(kinds, Iterable):
+        raise BadFilter(f"kinds is a collection of {', '.join(KINDS)}")
     for kind in kinds:
         if kind not in KINDS:
             raise BadFilter(f"no kind {kind!r}; there are {', '.join(KINDS)}")

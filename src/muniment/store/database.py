@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any, Literal, LiteralString
 
 import psycopg
 from pgvector.psycopg import register_vector
 from psycopg import Connection, Cursor, Pipeline
 from psycopg.rows import dict_row
+from psycopg.types.datetime import DatetimeDumper
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from muniment.errors import EngineUnavailable, UnsafeRole
@@ -127,8 +129,16 @@ class Database:
         self._pool.close()
 
 
+class _UTCDumper(DatetimeDumper):
+    """PostgreSQL refuses offsets of sixteen hours and more; a moment is the same in UTC."""
+
+    def dump(self, obj: datetime) -> Any:
+        return super().dump(obj.astimezone(UTC))
+
+
 def _configure(connection: Connection[Any]) -> None:
     register_vector(connection)
+    connection.adapters.register_dumper(datetime, _UTCDumper)
 
 
 def _require_safe_role(connection: Connection[Any]) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from importlib.resources import as_file, files
 
-from muniment.cli.render import print_rows, say, stdout
+from muniment.cli.render import print_json, print_rows, say, stdout
 from muniment.memory import Memory
 from muniment.model.access import IMPORT_RIGHT
 from muniment.model.evidence import Evidence, EvidenceDraft, EvidenceKind
@@ -35,7 +34,7 @@ def tell(memory: Memory) -> None:
     _correct_helios(session)
     _title("5. The payload an agent gets")
     payload = session.recall(QUESTION, subject=JANET, scope="renewal/2027", budget=800, as_of=_at("2026-08-27T10:00"))
-    stdout.print(json.dumps(payload.to_json(), ensure_ascii=False, indent=2), markup=False, soft_wrap=True)
+    print_json(payload)
     _title("6. The derived layer can be thrown away")
     _prove_rebuild(memory, session)
 
