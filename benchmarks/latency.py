@@ -6,6 +6,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -24,7 +25,8 @@ BY_HAND_WORDS = """
 SELECT h.source_id, sum(w.idf * h.frequency * 1.9 / (h.frequency + 0.9 * (0.6 + 0.4 * h.length / 24.0))) AS score
 FROM (SELECT t.term, ln(1 + (%(documents)s - n + 0.5) / (n + 0.5)) AS idf
       FROM unnest(tsvector_to_array(to_tsvector('derived.words', %(question)s))) AS t (term),
-           LATERAL (SELECT count(*) AS n FROM derived.posting p WHERE p.tenant_id = %(tenant)s AND p.recipe_id = 1 AND p.term = t.term) c) w
+           LATERAL (SELECT count(*) AS n FROM derived.posting p
+                    WHERE p.tenant_id = %(tenant)s AND p.recipe_id = 1 AND p.term = t.term) c) w
 JOIN derived.posting h ON h.tenant_id = %(tenant)s AND h.recipe_id = 1 AND h.term = w.term
 GROUP BY h.source_id ORDER BY score DESC LIMIT 50
 """
@@ -49,13 +51,13 @@ def run(home: Path) -> None:
             session.add_many(drafts(size, seed=size, access=LABEL))
             memory.work()
             by_hand = _by_hand(home, embedder, tenant, size, questions)
-            search = _times(lambda q, s=session: s.search(q), questions)
+            search = _times(session.search, questions)
             table.add(
                 f"{size:,}",
-                _pair(_times(lambda q, s=session: s.search(q, routes=["lexical"]), questions)),
-                _pair(_times(lambda q, s=session: s.search(q, routes=["semantic"]), questions)),
+                _pair(_times(partial(session.search, routes=["lexical"]), questions)),
+                _pair(_times(partial(session.search, routes=["semantic"]), questions)),
                 _pair(search),
-                _pair(_times(lambda q, s=session: s.recall(q), questions)),
+                _pair(_times(session.recall, questions)),
                 _pair(by_hand),
                 f"{statistics.median(search) / statistics.median(by_hand):.2f}",
             )

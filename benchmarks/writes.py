@@ -1,4 +1,4 @@
-"""Write rates: single and bulk, with and without embeddings, beside the bare embedder and bare INSERTs of the same rows."""
+"""Write rates, single and bulk, with and without embeddings, beside the bare embedder and bare INSERTs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(home: Path) -> None:
             }
     floors = {
         "add, one at a time": f"bare INSERT and commit {inserts[0]:,.0f}",
-        "add_many": f"bare embedder {bare:,.0f} ({rates['with']['add_many'] / bare:.0%} of it); bare INSERT {inserts[1]:,.0f}",
+        "add_many": f"embedder {bare:,.0f} ({rates['with']['add_many'] / bare:.0%}); bare INSERT {inserts[1]:,.0f}",
         "propose and promote, one at a time": f"bare INSERT and commit {inserts[0]:,.0f}",
     }
     for what, floor in floors.items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from muniment.errors import NotFound
 from muniment.model.access import PUBLIC, PUBLIC_ID, AccessRule
 from muniment.store.answer import Answer
@@ -9,17 +11,21 @@ from muniment.store.database import Tx
 from muniment.store.statements import sql
 
 
+def rule_rows(rule: AccessRule) -> list[dict[str, Any]]:
+    """The dictionary rows of `rule`, one an alternative; none for the rule that everyone satisfies."""
+    if rule.access_id == PUBLIC_ID:
+        return []
+    return [
+        {"access_id": rule.access_id, "alternative": number, "labels": sorted(labels)}
+        for number, labels in enumerate(sorted(rule.alternatives, key=sorted))
+    ]
+
+
 def intern(tx: Tx, rule: AccessRule) -> int:
     """The id of `rule`, stored in the dictionary when it is new to this tenant."""
-    access_id = rule.access_id
-    if access_id != PUBLIC_ID:
-        rows = [
-            {"access_id": access_id, "alternative": number, "labels": sorted(labels)}
-            for number, labels in enumerate(sorted(rule.alternatives, key=sorted))
-        ]
-        for row in rows:
-            tx.execute(sql("insert_access_rule"), row)
-    return access_id
+    for row in rule_rows(rule):
+        tx.execute(sql("insert_access_rule"), row)
+    return rule.access_id
 
 
 def load_rules(tx: Tx, access_ids: list[int]) -> dict[int, AccessRule]:

@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 
 from muniment.canonical.rows import EvidenceRow, VersionRow
 from muniment.store.database import Tx
-from muniment.store.ranges import Moments, from_multirange
+from muniment.store.ranges import Moments, from_multirange, multirange_text, range_text
 from muniment.store.statements import sql
 from muniment.time import Intervals
 
@@ -65,21 +65,16 @@ class Pin:
 
     def to_json(self) -> dict[str, Any]:
         """As `derived.put_pins` takes it."""
-        parts = (f"[{_bound(part.start)},{_bound(part.end)})" for part in self.valid.parts)
         return {
             "kind": self.kind,
             "id": str(self.source_id),
             "version": self.version,
             "status": self.status,
-            "valid": "{" + ",".join(parts) + "}",
-            "known": f"[{_bound(self.known_from)},{_bound(self.known_to)})",
-            "occurred_at": _bound(self.occurred_at) or None,
+            "valid": multirange_text(self.valid),
+            "known": range_text(self.known_from, self.known_to),
+            "occurred_at": None if self.occurred_at is None else self.occurred_at.astimezone(UTC).isoformat(),
             "access_id": self.access_id,
         }
-
-
-def _bound(moment: datetime | None) -> str:
-    return "" if moment is None else moment.astimezone(UTC).isoformat()
 
 
 def put_pins(tx: Tx, pins: Iterable[Pin]) -> None:

@@ -18,7 +18,7 @@ from muniment.model.claim import Decision, LinkKind, Outcome, Status
 from muniment.model.policy import PredicatePolicy, policy_for
 from muniment.promote.admit import admit
 from muniment.promote.drafts import describe
-from muniment.promote.edit import Edit, Support
+from muniment.promote.edit import Edit
 from muniment.promote.neighbourhood import gather, lock_subject
 from muniment.promote.ports import Desk
 from muniment.promote.proposal import Citation
@@ -211,7 +211,8 @@ def _end(held: _Open, status: Status, reason: str) -> None:
 
 def _cite(tx: Tx, desk: Desk, held: _Open, citations: Sequence[Citation], stance: str) -> None:
     sources = look_up(tx, citations).get()
-    held.edit.supports += [Support(held.claim.claim_id, c, s, stance) for c, s in sources.spans]
+    for citation, source in sources.spans:
+        held.edit.cite(held.claim.claim_id, citation, source, stance)
     current = held.edit.near.claims[held.claim.claim_id]
     if stance == "supports" and says_no_more(current):
         rule = joint_rule(tx, sources.access_ids)

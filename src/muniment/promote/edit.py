@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from muniment.canonical import access, activity, claims
+from muniment.canonical.claims import version_row
+from muniment.canonical.edits import EditRows, SupportRow, write_edit
 from muniment.canonical.rows import Changes, HeldClaim, HeldLink
 from muniment.model.access import AccessRule
 from muniment.model.claim import Link, LinkKind, Status
@@ -20,19 +21,8 @@ from muniment.promote.ports import Desk
 from muniment.promote.proposal import Citation
 from muniment.promote.sources import Source, joint_rule
 from muniment.store.database import Tx
-from muniment.store.statements import sql
 
 _TICK = timedelta(microseconds=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Support:
-    """A span that is to be tied to a claim."""
-
-    claim_id: UUID
-    citation: Citation
-    source: Source
-    stance: str = "supports"
 
 
 @dataclass(slots=True)
@@ -44,7 +34,7 @@ class Edit:
     loaded: dict[UUID, HeldClaim]
     rules: set[AccessRule] = field(default_factory=set)
     reasons: dict[UUID, str] = field(default_factory=dict)
-    supports: list[Support] = field(default_factory=list)
+    supports: list[SupportRow] = field(default_factory=list)
     links: list[HeldLink] = field(default_factory=list)
     ended_links: list[UUID] = field(default_factory=list)
 
@@ -57,6 +47,14 @@ class Edit:
         """Sets the working state of a claim, new or loaded."""
         self.near.claims[claim.claim_id] = claim
         self.reasons[claim.claim_id] = reason
+
+    def cite(self, claim_id: UUID, citation: Citation, source: Source, stance: str = "supports") -> None:
+        """Ties a span of evidence to a claim."""
+        stop = citation.end or source.length
+        row = SupportRow(
+            claim_id, citation.evidence_id, citation.start, stop, stance, citation.quoted, source.access_id
+        )
+        self.supports.append(row)
 
     def widened(self, tx: Tx, claim: HeldClaim, rule: AccessRule) -> HeldClaim:
         """The claim with one more alternative of who may see it: whoever may see another source of it."""
@@ -115,52 +113,22 @@ class Edit:
         if not (changed or self.supports or self.links or self.ended_links):
             return None
         at = self.known_from(changed)
-        activity_id = activity.record(
-            tx, kind, actor=desk.access.actor, at=now, used={"claims": sorted(str(c.claim_id) for c in changed)}
-        )
-        for rule in self.rules:
-            access.intern(tx, rule)
-        self._write_versions(tx, desk, changed, at, activity_id, prepared)
-        for support in self.supports:
-            claims.insert_support(
-                tx, support.claim_id, evidence_id=support.citation.evidence_id,
-                span=(support.citation.start, support.citation.end or support.source.length), stance=support.stance,
-                quoted=support.citation.quoted, access_id=support.source.access_id, at=at, activity_id=activity_id,
-            )  # fmt: skip
-        self._write_links(tx, at, activity_id)
+        rows = EditRows(kind, desk.access.actor, now, ended_links=self.ended_links, supports=self.supports)
+        rows.opened = [replace(claim, known_from=at) for claim in changed]
+        rows.claims = [claim for claim in rows.opened if claim.claim_id not in self.loaded]
+        rows.closed = [self.loaded[claim.claim_id] for claim in changed if claim.claim_id in self.loaded]
+        rows.relabelled = [c for c in changed if c.access_id != self.loaded.get(c.claim_id, c).access_id]
+        link_rules = [self._link_rule(tx, link) for link in self.links]
+        rows.links = [(link, rule.access_id) for link, rule in zip(self.links, link_rules, strict=True)]
+        rows.rules = {*self.rules, *link_rules}
+        write_edit(tx, rows, at=at)
+        versions = [*(version_row(c, known_to=at) for c in rows.closed), *map(version_row, rows.opened)]
+        desk.follower.follow(tx, Changes(claims=rows.claims, versions=versions), prepared)
         return at
 
-    def _write_versions(
-        self, tx: Tx, desk: Desk, changed: list[HeldClaim], at: datetime, activity_id: UUID, prepared: object
-    ) -> None:
-        new = [claim for claim in changed if claim.claim_id not in self.loaded]
-        changes = Changes(claims=new)
-        subjects = {s for claim in new for s in (claim.subject_id, claim.object_id) if s is not None}
-        if subjects:
-            tx.execute(sql("ensure_subjects"), {"subjects": sorted(subjects), "activity_id": activity_id})
-        for claim in new:
-            claims.insert_claim(tx, claim, activity_id=activity_id)
-        # All old versions end before a new one begins: rivals must never hold the same slot in between.
-        old = [self.loaded[claim.claim_id] for claim in changed if claim.claim_id in self.loaded]
-        changes.versions += claims.close_versions(tx, old, at=at)
-        for claim in changed:
-            opened = claims.insert_version(tx, replace(claim, known_from=at), activity_id=activity_id)
-            changes.versions.append(opened)
-        relabelled = [
-            c for c in changed if c.claim_id in self.loaded and c.access_id != self.loaded[c.claim_id].access_id
-        ]
-        if relabelled:
-            claims.relabel(tx, relabelled)
-        desk.follower.follow(tx, changes, prepared)
-
-    def _write_links(self, tx: Tx, at: datetime, activity_id: UUID) -> None:
-        claims.close_links(tx, self.ended_links, at=at)
-        for link in self.links:
-            ends = [self.near.claim(end).access_id for end in (link.from_claim, link.to_claim)]
-            rule = joint_rule(tx, ends)
-            claims.insert_link(
-                tx, link, access_id=access.intern(tx, rule), at=at, activity_id=activity_id, evidence_id=None
-            )
+    def _link_rule(self, tx: Tx, link: HeldLink) -> AccessRule:
+        """Who may see a link: who may see both of its ends."""
+        return joint_rule(tx, [self.near.claim(end).access_id for end in (link.from_claim, link.to_claim)])
 
     def public_links(self, at: datetime) -> tuple[Link, ...]:
         """The new links between claims that the caller may see."""

@@ -19,7 +19,7 @@ from muniment.model.ids import new_id
 from muniment.model.policy import PredicatePolicy, ValueType, policy_for
 from muniment.model.scope import EVERYWHERE, covers
 from muniment.promote.admit import Verdict, admit, same_value
-from muniment.promote.edit import Edit, Support
+from muniment.promote.edit import Edit
 from muniment.promote.neighbourhood import Neighbourhood, gather, lock_and_load, lock_subject
 from muniment.promote.ports import Desk
 from muniment.promote.proposal import Proposal, statement_of
@@ -256,7 +256,8 @@ def _add_support(tx: Tx, case: _Case, twin: HeldClaim) -> str:
     if not new:
         case.edit.put(twin, "")
         return "the same value is held already; nothing changed"
-    case.edit.supports += [Support(twin.claim_id, c, s) for c, s in new]
+    for citation, source in new:
+        case.edit.cite(twin.claim_id, citation, source)
     reason = "the same value, one more support"
     if says_no_more(twin, statement_of(case.proposal)):
         twin = case.edit.widened(tx, twin, case.rule)
@@ -279,7 +280,8 @@ def _assert_new(tx: Tx, case: _Case, prepared: object) -> Decision:
     if case.rule.access_id != 0:
         edit.rules.add(case.rule)
     edit.put(claim, waits or VALIDATED_REASON)
-    edit.supports += [Support(claim.claim_id, c, s) for c, s in case.sources.spans]
+    for citation, source in case.sources.spans:
+        edit.cite(claim.claim_id, citation, source)
     for premise in case.premises:
         edit.connect(LinkKind.DERIVED_FROM, claim.claim_id, premise, scope=claim.scope, effective_from=case.start)
     if waits is not None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from psycopg.types.multirange import Multirange
-from psycopg.types.range import Range
 
 from muniment.time import Interval, Intervals
 
@@ -17,11 +16,16 @@ def from_multirange(value: Multirange[datetime]) -> Moments:
     return Intervals.of([Interval(part.lower, part.upper) for part in value])
 
 
-def to_multirange(value: Moments) -> Multirange[datetime]:
-    """`Intervals` as a `tstzmultirange`."""
-    return Multirange([Range(part.start, part.end, "[)") for part in value.parts])
+def multirange_text(value: Moments) -> str:
+    """`Intervals` as PostgreSQL writes a `tstzmultirange`, for rows that travel as JSON."""
+    return "{" + ",".join(f"[{_bound(part.start)},{_bound(part.end)})" for part in value.parts) + "}"
 
 
-def since(moment: datetime, until: datetime | None = None) -> Range[datetime]:
-    """The closed-open `tstzrange` [moment, until)."""
-    return Range(moment, until, "[)")
+def range_text(start: datetime, end: datetime | None) -> str:
+    """[start, end) as PostgreSQL writes a `tstzrange`."""
+    return f"[{_bound(start)},{_bound(end)})"
+
+
+def _bound(moment: datetime | None) -> str:
+    # In UTC: PostgreSQL refuses offsets of sixteen hours and more.
+    return "" if moment is None else moment.astimezone(UTC).isoformat()

@@ -36,11 +36,6 @@ SELECT e.evidence_id, e.source_version AS version, e.kind, e.author_id AS author
 FROM canonical.evidence e
 WHERE (%(after)s::uuid IS NULL OR e.evidence_id > %(after)s) ORDER BY e.evidence_id LIMIT %(most)s
 
--- :name ensure_subjects
-INSERT INTO canonical.subject (tenant_id, subject_id, activity_id)
-SELECT current_setting('muniment.tenant'), s, %(activity_id)s FROM unnest(%(subjects)s::text[]) AS s
-ON CONFLICT DO NOTHING
-
 -- :name open_policies
 SELECT definition, version FROM canonical.policy WHERE upper_inf(known) ORDER BY predicate
 

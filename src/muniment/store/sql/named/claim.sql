@@ -33,39 +33,8 @@ FROM canonical.claim c CROSS JOIN LATERAL (
     WHERE tenant_id = c.tenant_id AND claim_id = c.claim_id AND evidence_id = ANY (%(evidence)s) OFFSET 0) s
 WHERE c.slot = ANY (%(slots)s) AND s.stance = 'supports' AND upper_inf(s.known)
 
--- :name insert_claim
-INSERT INTO canonical.claim (tenant_id, claim_id, memory_type, subject_id, predicate, value, object_id, statement, scope,
-                             slot, cardinality, access_id, activity_id)
-VALUES (current_setting('muniment.tenant'), %(claim_id)s, %(memory_type)s, %(subject_id)s, %(predicate)s, %(value)s,
-        %(object_id)s, %(statement)s, %(scope)s, %(slot)s, %(cardinality)s, %(access_id)s, %(activity_id)s)
-
--- :name insert_version
-INSERT INTO canonical.claim_version (tenant_id, claim_id, version, slot, status, asserted, valid, known, confidence,
-                                     access_id, decided_by, reason)
-VALUES (current_setting('muniment.tenant'), %(claim_id)s, %(version)s, %(slot)s, %(status)s, %(asserted)s, %(valid)s,
-        %(known)s, %(confidence)s, %(access_id)s, %(activity_id)s, %(reason)s)
-
--- :name close_versions
-SELECT canonical.close_versions(%(claims)s, %(versions)s, %(at)s)
-
--- :name relabel_claims
-SELECT canonical.relabel_claims(%(claims)s, %(rules)s)
-
--- :name insert_support
-INSERT INTO canonical.claim_evidence (tenant_id, claim_id, evidence_id, span, stance, quoted, known, access_id, activity_id)
-VALUES (current_setting('muniment.tenant'), %(claim_id)s, %(evidence_id)s, %(span)s, %(stance)s, %(quoted)s, %(known)s,
-        %(access_id)s, %(activity_id)s)
-ON CONFLICT DO NOTHING
-
--- :name insert_link
-INSERT INTO canonical.claim_link (tenant_id, link_id, kind, from_claim, to_claim, scope, effective_from, correction,
-                                  state, known, evidence_id, span, access_id, decided_by)
-VALUES (current_setting('muniment.tenant'), %(link_id)s, %(kind)s, %(from_claim)s, %(to_claim)s, %(scope)s,
-        %(effective_from)s, %(correction)s, %(state)s, %(known)s, %(evidence_id)s, %(span)s, %(access_id)s,
-        %(activity_id)s)
-
--- :name close_links
-SELECT canonical.close_links(%(links)s, %(at)s)
+-- :name write_edit
+SELECT canonical.write_edit(%(edit)s, %(at)s)
 
 -- :name claims_as_of -- what was validated at one moment of the world, as known at one moment of this system
 SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.statement, c.scope, c.cardinality,
