@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from psycopg.types.json import Jsonb
 
 from muniment.canonical.rows import Changes, EvidenceRow
-from muniment.derive.pins import Pin, put_pins
+from muniment.derive.pins import Pin
 from muniment.derive.recipes import ActiveRecipes
 from muniment.derive.texts import Text, claim_text, evidence_texts, input_hash
 from muniment.derive.words import index_text
@@ -84,43 +85,49 @@ class Engine:
         """Writes the derived rows of `changes`. Waits while a rebuild writes back a page of the same tenant."""
         assert isinstance(prepared, Prepared)
         tx.execute(sql("share_derived"))
-        if changes.new_tenant:
-            tx.execute(sql("mark_covered"), {"recipes": self.recipes.ids})
-        current = {row.claim_id: row.version for row in changes.versions if row.known_to is None}
         sources = [Source("evidence", row.evidence_id, row.version, evidence_texts(row)) for row in changes.evidence]
         sources += [
             Source("claim", claim.claim_id, claim.version, claim_text(claim.claim_id, claim.statement))
             for claim in changes.claims
         ]
         new = {source.source_id for source in sources}
-        put_pins(tx, [*map(Pin.of_evidence, changes.evidence), *map(Pin.of_version, changes.versions)])
-        self.put_sources(tx, sources, prepared.vectors)
-        repinned = {claim_id: version for claim_id, version in current.items() if claim_id not in new}
-        if repinned:
-            tx.execute(sql("repin_artifacts"), {"ids": list(repinned), "versions": list(repinned.values())})
+        repinned = {
+            row.claim_id: row.version for row in changes.versions if row.known_to is None and row.claim_id not in new
+        }
+        pins = [*map(Pin.of_evidence, changes.evidence), *map(Pin.of_version, changes.versions)]
+        self.write(tx, sources, pins, prepared.vectors, repinned=repinned, covered=changes.new_tenant)
 
-    def put_sources(self, tx: Tx, sources: Sequence[Source], vectors: dict[str, Vectors]) -> None:
-        """Words, vectors and artifacts of sources that have none yet. Where no vector is to be had (no embedder is
-        attached), the artifact is marked stale: `work` makes it up."""
-        if not sources:
-            return
+    def write(
+        self, tx: Tx, sources: Sequence[Source], pins: Sequence[Pin], vectors: dict[str, Vectors], *,
+        repinned: Mapping[UUID, int] | None = None, covered: bool = False,
+    ) -> None:  # fmt: skip
+        """Pins, words, vectors and artifacts of sources that have none yet. Where no vector is to be had (no embedder
+        is attached), the artifact is marked stale: `work` makes it up. `repinned` are sources that only moved on."""
         texts = [text for source in sources for text in source.texts]
-        rows = [
-            {
-                "kind": t.kind,
-                "id": str(t.source_id),
-                "part": t.part,
-                "start": t.start,
-                "end": t.end,
-                "text": index_text(t.text),
-            }
-            for t in texts
-        ]
-        tx.execute(sql("put_words"), {"recipe": self.recipes.words, "rows": Jsonb(rows)})
-        self._put_artifacts(tx, sources, self.recipes.words, fresh=True)
+        batch = {
+            "pins": [pin.to_json() for pin in pins],
+            "words": {"recipe": self.recipes.words, "rows": [_words(text) for text in texts]},
+            "artifacts": [artifact for source in sources for artifact in self._artifacts(source, vectors)],
+            "repinned": [{"id": str(key), "version": version} for key, version in (repinned or {}).items()],
+            "covered": self.recipes.ids if covered else [],
+        }
+        tx.execute(sql("write_batch"), {"batch": Jsonb(batch)})
         if self.recipes.vectors is not None:
             self._put_vectors(tx, [text for text in texts if text.text in vectors], vectors)
-            self._put_artifacts(tx, sources, self.recipes.vectors, fresh=all(t.text in vectors for t in texts))
+
+    def _artifacts(self, source: Source, vectors: dict[str, Vectors]) -> list[dict[str, Any]]:
+        """One for each recipe, pinned to the version and the hash of what was read."""
+        embedded = all(text.text in vectors for text in source.texts)
+        shared = {
+            "kind": source.kind,
+            "id": str(source.source_id),
+            "version": source.version,
+            "hash": input_hash(source.texts).hex(),
+        }
+        return [
+            {**shared, "recipe": recipe, "state": "fresh" if recipe == self.recipes.words or embedded else "stale"}
+            for recipe in self.recipes.ids
+        ]
 
     def _put_vectors(self, tx: Tx, texts: Sequence[Text], vectors: dict[str, Vectors]) -> None:
         if texts:
@@ -137,15 +144,13 @@ class Engine:
                 },
             )
 
-    def _put_artifacts(self, tx: Tx, sources: Sequence[Source], recipe: int, *, fresh: bool) -> None:
-        tx.execute(
-            sql("put_artifacts"),
-            {
-                "recipe": recipe,
-                "kinds": [source.kind for source in sources],
-                "ids": [source.source_id for source in sources],
-                "versions": [source.version for source in sources],
-                "hashes": [input_hash(source.texts) for source in sources],
-                "state": "fresh" if fresh else "stale",
-            },
-        )
+
+def _words(text: Text) -> dict[str, Any]:
+    return {
+        "kind": text.kind,
+        "id": str(text.source_id),
+        "part": text.part,
+        "start": text.start,
+        "end": text.end,
+        "text": index_text(text.text),
+    }

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg.types.json import Jsonb
-
 from muniment.canonical.rows import EvidenceRow, VersionRow
-from muniment.store.database import Tx
 from muniment.store.ranges import Moments, from_multirange, multirange_text, range_text
-from muniment.store.statements import sql
 from muniment.time import Intervals
 
 _ALWAYS: Moments = Intervals.between(None, None)
@@ -75,10 +70,3 @@ class Pin:
             "occurred_at": None if self.occurred_at is None else self.occurred_at.astimezone(UTC).isoformat(),
             "access_id": self.access_id,
         }
-
-
-def put_pins(tx: Tx, pins: Iterable[Pin]) -> None:
-    """Writes or overwrites the filters of some versions."""
-    rows = [pin.to_json() for pin in pins]
-    if rows:
-        tx.execute(sql("put_pins"), {"rows": Jsonb(rows)})

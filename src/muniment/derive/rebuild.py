@@ -13,7 +13,6 @@ from decimal import Decimal
 
 from muniment.derive.compare import compare
 from muniment.derive.engine import Engine
-from muniment.derive.pins import put_pins
 from muniment.derive.sources import Expected, operator, orphaned, reread, walk
 from muniment.model.payload import RebuildReport
 from muniment.store.database import Database
@@ -98,7 +97,7 @@ def _make(database: Database, engine: Engine, tenant: str, behind: list[Expected
         current = reread(tx, behind)
         ids = [expected.source.source_id for expected in behind]
         tx.execute(sql("drop_sources"), {"ids": ids})
-        put_pins(tx, [pin for expected in current for pin in expected.pins])
-        engine.put_sources(tx, [expected.source for expected in current], vectors)
+        pins = [pin for expected in current for pin in expected.pins]
+        engine.write(tx, [expected.source for expected in current], pins, vectors)
     made = ["words"] if engine.embedder is None else ["words", "vectors"]
     return Counter(f"{expected.source.kind} {name}" for expected in current for name in made)

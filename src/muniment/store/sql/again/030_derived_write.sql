@@ -79,19 +79,6 @@ LANGUAGE sql SECURITY DEFINER SET search_path = derived, pg_catalog, pg_temp AS 
         occurred_at = excluded.occurred_at, access_id = excluded.access_id
 $$;
 
--- Takes the texts of these sources out of one lexeme recipe. The words of a unit name its postings.
-CREATE OR REPLACE FUNCTION derived.drop_words(of_recipe smallint, ids uuid[]) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = derived, pg_catalog, pg_temp AS $$
-    WITH gone AS (
-        DELETE FROM derived.unit
-        WHERE tenant_id = derived.this_tenant() AND recipe_id = of_recipe AND source_id = ANY (ids)
-        RETURNING source_id, part, words
-    )
-    DELETE FROM derived.posting p USING gone, unnest(gone.words) AS w
-    WHERE p.tenant_id = derived.this_tenant() AND p.recipe_id = of_recipe AND p.term = w.lexeme
-      AND p.source_id = gone.source_id AND p.part = gone.part
-$$;
-
 -- rows: [{kind, id, part, start, end, text}]; the sources must have no units in this recipe yet.
 CREATE OR REPLACE FUNCTION derived.put_words(of_recipe smallint, rows jsonb) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = derived, public, pg_catalog, pg_temp AS $$
@@ -111,12 +98,6 @@ LANGUAGE sql SECURITY DEFINER SET search_path = derived, public, pg_catalog, pg_
     ORDER BY w.lexeme, c.id
 $$;
 
-CREATE OR REPLACE FUNCTION derived.drop_vectors(of_recipe smallint, ids uuid[]) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = derived, pg_catalog, pg_temp AS $$
-    DELETE FROM derived.embedding
-    WHERE tenant_id = derived.this_tenant() AND recipe_id = of_recipe AND source_id = ANY (ids)
-$$;
-
 -- Five arrays of one length, and the vectors in the same order.
 CREATE OR REPLACE FUNCTION derived.put_vectors(
     of_recipe smallint, kinds text[], ids uuid[], parts integer[], starts integer[], ends integer[], vectors vector[])
@@ -125,6 +106,34 @@ LANGUAGE sql SECURITY DEFINER SET search_path = derived, public, pg_catalog, pg_
     INSERT INTO derived.embedding (tenant_id, recipe_id, source_kind, source_id, part, span, vector)
     SELECT derived.this_tenant(), of_recipe, kind, id, part, int4range(start, stop), v
     FROM unnest(kinds, ids, parts, starts, ends, vectors) AS w (kind, id, part, start, stop, v)
+$$;
+
+-- Everything but vectors that a canonical write leaves behind, in one statement:
+-- {pins[], words: {recipe, rows[]}, artifacts: [{recipe, kind, id, version, hash, state}], repinned: [{id, version}],
+--  covered: [recipe]}. A version that changes nothing a derivation reads moves its pin, and nothing is computed again.
+CREATE OR REPLACE FUNCTION derived.write_batch(batch jsonb) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = derived, pg_catalog, pg_temp AS $$
+DECLARE tenant constant text := derived.this_tenant();
+BEGIN
+    PERFORM derived.put_pins(batch -> 'pins');
+    IF jsonb_array_length(batch -> 'words' -> 'rows') > 0 THEN
+        PERFORM derived.put_words((batch -> 'words' ->> 'recipe')::smallint, batch -> 'words' -> 'rows');
+    END IF;
+    INSERT INTO derived.artifact (tenant_id, recipe_id, source_kind, source_id, source_version, input_hash, state)
+    SELECT tenant, a.recipe, a.kind, a.id, a.version, decode(a.hash, 'hex'), a.state
+    FROM jsonb_to_recordset(batch -> 'artifacts') AS a (
+        recipe smallint, kind text, id uuid, version integer, hash text, state text)
+    ON CONFLICT (tenant_id, source_id, recipe_id) DO UPDATE
+    SET source_version = excluded.source_version, input_hash = excluded.input_hash, state = excluded.state,
+        attempts = 0, error = NULL;
+    IF jsonb_array_length(batch -> 'repinned') > 0 THEN
+        UPDATE derived.artifact a SET source_version = w.version
+        FROM jsonb_to_recordset(batch -> 'repinned') AS w (id uuid, version integer)
+        WHERE a.tenant_id = tenant AND a.source_id = w.id;
+    END IF;
+    INSERT INTO derived.coverage (tenant_id, recipe_id)
+    SELECT tenant, r::smallint FROM jsonb_array_elements_text(batch -> 'covered') AS r ON CONFLICT DO NOTHING;
+END
 $$;
 
 -- Empties this tenant's derived rows, the artifacts included.

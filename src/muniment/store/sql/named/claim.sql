@@ -23,7 +23,9 @@ WHERE c.subject_id = %(subject)s AND c.predicate = ANY (%(predicates)s) AND uppe
 -- :name links_of_slots -- open links that touch any claim in these slots
 SELECT DISTINCT l.link_id, l.kind, l.from_claim, l.to_claim, l.scope, l.effective_from, l.correction, l.state
 FROM canonical.claim c
-JOIN canonical.claim_link l ON l.tenant_id = c.tenant_id AND (l.from_claim = c.claim_id OR l.to_claim = c.claim_id)
+CROSS JOIN LATERAL (
+    SELECT * FROM canonical.claim_link WHERE tenant_id = c.tenant_id AND from_claim = c.claim_id
+    UNION ALL SELECT * FROM canonical.claim_link WHERE tenant_id = c.tenant_id AND to_claim = c.claim_id) l
 WHERE c.slot = ANY (%(slots)s) AND upper_inf(l.known) AND l.state <> 'rejected'
 
 -- :name spans_in_slots -- from the few claims of a slot, not from everything that one long document supports

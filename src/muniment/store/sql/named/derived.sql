@@ -17,37 +17,17 @@ SELECT current_setting('muniment.tenant'), r FROM unnest(%(recipes)s::smallint[]
 -- :name covered
 SELECT recipe_id FROM derived.coverage
 
--- :name put_pins
-SELECT derived.put_pins(%(rows)s)
-
--- :name put_words
-SELECT derived.put_words(%(recipe)s::smallint, %(rows)s)
-
--- :name drop_words
-SELECT derived.drop_words(%(recipe)s::smallint, %(ids)s)
+-- :name write_batch
+SELECT derived.write_batch(%(batch)s)
 
 -- :name put_vectors
 SELECT derived.put_vectors(%(recipe)s::smallint, %(kinds)s, %(ids)s, %(parts)s, %(starts)s, %(ends)s, %(vectors)b::vector[])
-
--- :name drop_vectors
-SELECT derived.drop_vectors(%(recipe)s::smallint, %(ids)s)
 
 -- :name drop_sources
 SELECT derived.drop_sources(%(ids)s)
 
 -- :name clear_tenant
 SELECT derived.clear_tenant()
-
--- :name put_artifacts
-INSERT INTO derived.artifact (tenant_id, recipe_id, source_kind, source_id, source_version, input_hash, state)
-SELECT current_setting('muniment.tenant'), %(recipe)s::smallint, kind, id, version, hash, %(state)s
-FROM unnest(%(kinds)s::text[], %(ids)s::uuid[], %(versions)s::integer[], %(hashes)s::bytea[]) AS w (kind, id, version, hash)
-ON CONFLICT (tenant_id, source_id, recipe_id) DO UPDATE
-SET source_version = excluded.source_version, input_hash = excluded.input_hash, state = excluded.state, attempts = 0, error = NULL
-
--- :name repin_artifacts -- a version that changes nothing a derivation reads moves its pin, and is not computed again
-UPDATE derived.artifact a SET source_version = w.version
-FROM unnest(%(ids)s::uuid[], %(versions)s::integer[]) AS w (id, version) WHERE a.source_id = w.id
 
 -- :name behind -- everything that is not fresh; the partial index makes this grow with the drift, not with the total
 SELECT a.recipe_id, a.source_id, a.state, a.error FROM derived.artifact a
