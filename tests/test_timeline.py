@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -215,3 +215,35 @@ def test_valid_times_come_from_the_evidence_and_keep_the_senders_offset(session:
     claim = session.propose("li", "mood", "cheerful", evidence=mail.quote("cheerful"))
     (version,) = session.history(claim.claim_id)
     assert version.valid[0][0] == evening
+
+
+def test_a_period_said_again_without_an_end_goes_on(drinks: muniment.Session) -> None:
+    tell(drinks, "ada", "drink", "coffee", "2026-01-01", valid_to=at("2026-02-01"))
+    assert held(drinks, "ada", "drink", "2026-03-01") == []
+    assert tell(drinks, "ada", "drink", "coffee", "2026-01-15").outcome == "supported"
+    assert held(drinks, "ada", "drink", "2026-03-01") == ["coffee"]
+
+
+def test_a_correction_finds_the_claim_that_holds_and_refuses_when_none_does(drinks: muniment.Session) -> None:
+    tell(drinks, "ada", "drink", "green tea", "2026-01-01")
+    tell(drinks, "ada", "drink", "milk", "2026-02-01", correction=True)
+    assert held(drinks, "ada", "drink", "2026-01-15") == ["milk"]
+    with pytest.raises(NotFound):
+        tell(drinks, "bob", "drink", "milk", "2026-02-01", correction=True)
+
+
+def test_a_retracted_claim_cannot_be_superseded(drinks: muniment.Session) -> None:
+    coffee = tell(drinks, "ada", "drink", "coffee", "2026-01-01")
+    drinks.retract(coffee.claim_id, reason="no")
+    with pytest.raises(ClaimMovedOn):
+        tell(drinks, "ada", "drink", "tea", "2026-02-01", supersedes=coffee.claim_id)
+
+
+def test_a_slot_with_many_changes_keeps_every_period(session: muniment.Session) -> None:
+    single_valued(session, "counter")
+    message = session.add(" ".join(f"value{number}" for number in range(1001)))
+    for number in range(0, 1001, 25):
+        day = at("2026-01-01") + timedelta(days=number)
+        session.propose("meter", "counter", f"value{number}", evidence=message.quote(f"value{number}"), valid_from=day)
+    assert len(session.timeline("meter")) == 41
+    assert values(session.claims("meter", valid_at=at("2026-01-01") + timedelta(days=30))) == ["value25"]

@@ -155,6 +155,8 @@ def _target(
     target = near.claims.get(proposal.supersedes)
     if target is None or not target.visible:
         raise NotFound("no claim to supersede with this id that this session may see")
+    if not proposal.correction and target.status in (Status.RETRACTED, Status.REJECTED):
+        raise ClaimMovedOn(f"claim {target.claim_id} is {target.status.value} already; there is nothing to supersede")
     return target
 
 
@@ -210,7 +212,8 @@ def _twin(case: _Case) -> HeldClaim | None:
             continue
         repeated = case.spans <= case.cited.get(claim.claim_id, set())
         if claim.live and case.start in claim.asserted and (repeated or case.start in claim.valid or not claim.valid):
-            return claim
+            # Said again for longer: what started later still takes over from it.
+            return replace(claim, asserted=claim.asserted | case.asserted)
         if claim.live and _reaches_back(case, claim):
             return replace(claim, asserted=claim.asserted | case.asserted)
         if claim.status is Status.CANDIDATE and (repeated or case.start in claim.asserted):
