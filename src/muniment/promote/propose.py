@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeVar
 from uuid import UUID
 
@@ -127,7 +127,7 @@ def _open(tx: Tx, desk: Desk, proposal: Proposal) -> _Case:
         sources=sources,
         slot=slots[0],
         start=start,
-        asserted=Intervals.between(start, proposal.asserted_to(start)),
+        asserted=Intervals.between(start, _end(proposal, start, target)),
         rule=rule if proposal.labels is None else rule.both(AccessRule.of(proposal.labels)),
         edit=Edit.of(near, requested=sources.observed_at if desk.access.may_import else now),
         cited=asked_cited.get(),
@@ -169,6 +169,14 @@ def _start(proposal: Proposal, sources: Sources, target: HeldClaim | None) -> da
     return sources.occurred_at
 
 
+def _end(proposal: Proposal, start: datetime, target: HeldClaim | None) -> datetime | None:
+    """When it ends to hold: as given; a correction without an end lasts as long as what it corrects."""
+    end = proposal.asserted_to(start)
+    if end is None and proposal.correction and target is not None and target.asserted.end is not None:
+        return max(target.asserted.end, start + timedelta(microseconds=1))
+    return end
+
+
 def _named_premises(proposal: Proposal, held: dict[UUID, HeldClaim]) -> dict[UUID, HeldClaim]:
     visible = {key: claim for key, claim in held.items() if claim.visible}
     if len(visible) < len(set(proposal.premises)):
@@ -208,7 +216,7 @@ def _says_same(case: _Case, claim: HeldClaim) -> bool:
 def _twin(case: _Case) -> HeldClaim | None:
     """The claim that says the same already, for the moment at which this one starts."""
     for claim in case.edit.near.in_slot(case.slot):
-        if not _says_same(case, claim) or (case.target is not None and claim.claim_id == case.target.claim_id):
+        if not _says_same(case, claim):
             continue
         repeated = case.spans <= case.cited.get(claim.claim_id, set())
         if claim.live and case.start in claim.asserted and (repeated or case.start in claim.valid or not claim.valid):

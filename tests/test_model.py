@@ -1,0 +1,159 @@
+"""Random sequences of decisions against a naive model: at every moment of the world the latest start wins, and what was
+answered as known at some moment is answered again, for ever."""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import muniment
+from muniment.errors import ClaimMovedOn, RivalTruth
+from tests.helpers import at, single_valued, values
+
+DAYS = 12
+BEGIN = at("2026-01-01")
+
+days = st.integers(0, DAYS - 1)
+steps = st.one_of(
+    st.tuples(st.just("propose"), st.sampled_from("abc"), days, st.none() | st.integers(1, 6)),
+    st.tuples(st.just("retract"), st.integers(0, 9)),
+    st.tuples(st.just("restore"), st.integers(0, 9)),
+    st.tuples(st.just("correct"), st.integers(0, 9), st.sampled_from("abc")),
+)
+
+
+@dataclass
+class Entry:
+    """One claim as the model sees it: asserted on [start, end) of day numbers."""
+
+    value: str
+    start: int
+    end: int | None
+    live: bool = True
+
+
+@dataclass
+class Model:
+    """The claims of one slot, in the order in which they were made."""
+
+    entries: dict[str, Entry] = field(default_factory=dict)
+
+    def value_on(self, day: int) -> str | None:
+        """The live claim that covers the day and started last; of equal starts the one made last."""
+        covering = [
+            (entry.start, order, entry.value)
+            for order, entry in enumerate(self.entries.values())
+            if entry.live and entry.start <= day and (entry.end is None or day < entry.end)
+        ]
+        return max(covering)[2] if covering else None
+
+
+def moment(day: int) -> datetime:
+    return BEGIN + timedelta(days=day)
+
+
+class Runner:
+    """Takes each step in the database and in the model."""
+
+    def __init__(self, session: muniment.Session) -> None:
+        self.session, self.model, self.count = session, Model(), 0
+        single_valued(session, "p")
+        self.seen: list[tuple[datetime, list[list[Any]]]] = []
+
+    def step(self, name: str, *arguments: Any) -> None:
+        getattr(self, name)(*arguments)
+        answers = self.answers(None)
+        assert answers == [[value] if (value := self.model.value_on(day)) is not None else [] for day in range(DAYS)]
+        known = max((v.known_from for c in self.model.entries for v in self.session.history(c)), default=BEGIN)
+        self.seen.append((known, answers))
+
+    def answers(self, known_at: datetime | None) -> list[list[Any]]:
+        noon = timedelta(hours=12)
+        return [
+            values(self.session.claims("s", "p", valid_at=moment(day) + noon, known_at=known_at)) for day in range(DAYS)
+        ]
+
+    def span(self, value: str) -> muniment.Span:
+        self.count += 1
+        return self.session.add(f"statement {self.count}: {value}", occurred_at=BEGIN).quote(f": {value}")
+
+    def propose(self, value: str, start: int, length: int | None) -> None:
+        end = None if length is None else start + length
+        decision = self.session.propose(
+            "s",
+            "p",
+            value,
+            evidence=self.span(value),
+            valid_from=moment(start),
+            valid_to=None if end is None else moment(end),
+        )
+        self.note(decision, value, start, end)
+
+    def note(self, decision: muniment.Decision, value: str, start: int, end: int | None) -> None:
+        entry = self.model.entries.get(decision.claim_id)
+        if decision.outcome == "supported":
+            assert entry is not None
+            assert entry.value == value
+            entry.start = min(entry.start, start)
+            entry.end = None if entry.end is None or end is None else max(entry.end, end)
+            return
+        if decision.outcome == "conflict":
+            assert any(e.live and e.start == start and e.value != value for e in self.model.entries.values())
+        self.model.entries[decision.claim_id] = Entry(value, start, end, live=decision.status == "validated")
+
+    def pick(self, index: int) -> str | None:
+        ids = list(self.model.entries)
+        return ids[index % len(ids)] if ids else None
+
+    def retract(self, index: int) -> None:
+        if (claim := self.pick(index)) is not None:
+            self.session.retract(claim, reason="model")
+            self.model.entries[claim].live = False
+
+    def restore(self, index: int) -> None:
+        claim = self.pick(index)
+        if claim is None:
+            return
+        try:
+            self.session.restore(claim, reason="model")
+        except (ClaimMovedOn, RivalTruth):
+            return
+        entry = self.model.entries.pop(claim)
+        self.model.entries[claim] = Entry(entry.value, entry.start, entry.end)
+
+    def correct(self, index: int, value: str) -> None:
+        claim = self.pick(index)
+        if claim is None:
+            return
+        old = self.model.entries[claim]
+        try:
+            decision = self.session.correct(claim, value, evidence=self.span(value))
+        except ClaimMovedOn:
+            assert not old.live
+            return
+        if decision.outcome == "superseded_other":
+            old.live = False
+        self.note(decision, value, old.start, old.end)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(steps, min_size=1, max_size=9))
+def test_any_sequence_of_decisions_answers_as_the_naive_model_and_never_rewrites_an_answer(
+    memory: muniment.Memory, sequence: list[tuple[Any, ...]]
+) -> None:
+    tenant = f"model-{uuid.uuid4().hex}"
+    runner = Runner(memory.session(tenant=tenant))
+    for name, *arguments in sequence:
+        runner.step(name, *arguments)
+    for known, answers in runner.seen:
+        assert runner.answers(known) == answers
+    for claim in runner.model.entries:
+        versions = runner.session.history(claim)
+        assert [v.version for v in versions] == list(range(1, len(versions) + 1))
+        assert all(a.known_to == b.known_from for a, b in itertools.pairwise(versions))
