@@ -14,7 +14,10 @@ def examine(store: Store, engine: Engine) -> list[Check]:
     """Looks at the engine, the role, the embedder and the derived layer. Opening already refused what is unsafe."""
     with store.database.outside() as connection:
         row = connection.execute(sql("health")).fetchone()
+        wanted = connection.execute(sql("wants_vector_index"), {"recipe": engine.recipes.vectors or 0}).fetchone()
     assert row is not None
+    assert wanted is not None
+    indexed = not wanted[0]
     server, role, superuser, extensions = row
     how = "embedded" if store.server is not None else "by DSN"
     report = drift(store.database, engine, store.database.tenants(), full=False)
@@ -28,6 +31,11 @@ def examine(store: Store, engine: Engine) -> list[Check]:
             name="embedder", ok=engine.embedder is not None,
             detail=str(model) if model else "none: only the lexical route answers",
             mend=None if model else "pip install 'muniment[local]'",
+        ),
+        Check(
+            name="vector index", ok=indexed,
+            detail="exact search is enough, or the index is there" if indexed else "a tenant has outgrown exact search",
+            mend=None if indexed else "muniment work",
         ),
         Check(
             name="derived layer", ok=not report,

@@ -42,15 +42,17 @@ $$;
 -- Inserting into an HNSW graph costs milliseconds a row, and tenants of up to `exact_up_to` vectors are searched without
 -- one. So the graph is built once some tenant has outgrown that, in one go, while writers of vectors wait. Returns
 -- whether it was built now.
+CREATE OR REPLACE FUNCTION derived.wants_vector_index(of_recipe smallint, exact_up_to integer DEFAULT 20000)
+RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER SET search_path = derived, public, pg_temp AS $$
+    SELECT to_regclass('derived.embedding_' || of_recipe || '_hnsw') IS NULL AND EXISTS (
+        SELECT FROM derived.embedding WHERE recipe_id = of_recipe GROUP BY tenant_id HAVING count(*) > exact_up_to)
+$$;
+
 CREATE OR REPLACE FUNCTION derived.index_vectors(of_recipe smallint, exact_up_to integer DEFAULT 20000) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = derived, public, pg_temp SET maintenance_work_mem = '1GB' AS $$
 DECLARE partition text := 'embedding_' || of_recipe; dimension integer;
 BEGIN
-    IF to_regclass('derived.' || partition || '_hnsw') IS NOT NULL OR NOT EXISTS (
-        SELECT FROM derived.embedding WHERE recipe_id = of_recipe GROUP BY tenant_id HAVING count(*) > exact_up_to)
-    THEN
-        RETURN false;
-    END IF;
+    IF NOT derived.wants_vector_index(of_recipe, exact_up_to) THEN RETURN false; END IF;
     SELECT (parameters ->> 'dimension')::integer INTO dimension FROM derived.recipe WHERE recipe_id = of_recipe;
     EXECUTE format('CREATE INDEX %I ON derived.%I USING hnsw ((vector::vector(%s)) vector_cosine_ops)',
                    partition || '_hnsw', partition, dimension);

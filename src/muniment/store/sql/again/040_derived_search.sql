@@ -58,8 +58,9 @@ $$;
 -- BM25 (Robertson and Zaragoza, 2009) with k1 = 0.9, b = 0.4 and idf = ln(1 + (N - n + 0.5) / (n + 0.5)).
 --
 -- While the postings of all terms are at most `exact_up_to`, every one of them is scored. Beyond that the rarest terms
--- supply the candidates, `enough` postings or more, and the best of those are scored with all terms. When that
--- leaves fewer than k rows, all postings are scored after all: a search never returns fewer than exist and match.
+-- supply the candidates: up to `enough` postings, and further terms only while there are fewer than 300, or three for
+-- each row asked for; the best of them are scored with all terms. When that leaves fewer than k rows, all postings are
+-- scored after all: a search never returns fewer than exist and match.
 -- coverage: the share of the question's idf that the row matches, 0 to 1.
 CREATE OR REPLACE FUNCTION derived.search_words(
     of_recipe smallint, kinds text[], question text, k integer,
@@ -83,7 +84,8 @@ BEGIN
     )
     SELECT array_agg(r.term ORDER BY r.term),
            array_agg(ln(1 + (greatest(size.documents, r.n) - r.n + 0.5) / (r.n + 0.5)) ORDER BY r.term),
-           array_agg(r.term) FILTER (WHERE r.n > 0 AND (r.everything <= exact_up_to OR r.running - r.n < enough)),
+           array_agg(r.term) FILTER (WHERE r.n > 0 AND (r.everything <= exact_up_to OR r.running <= enough
+                                                        OR r.running - r.n < greatest(300, 3 * k))),
            max(r.everything)
     INTO asked, idfs, seeds, postings FROM ranked r;
     IF seeds IS NULL THEN RETURN; END IF;

@@ -8,6 +8,7 @@ BEGIN
     FOREACH signature IN ARRAY ARRAY[
         'ensure_recipe(text, text, jsonb, boolean)',
         'index_vectors(smallint, integer)',
+        'wants_vector_index(smallint, integer)',
         'refresh_statistics()',
         'write_batch(jsonb)',
         'put_vectors(smallint, text[], uuid[], integer[], integer[], integer[], vector[])',

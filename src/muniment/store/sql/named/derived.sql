@@ -72,3 +72,6 @@ SELECT derived.index_vectors(%(recipe)s::smallint)
 
 -- :name refresh_statistics
 SELECT derived.refresh_statistics()
+
+-- :name wants_vector_index
+SELECT derived.wants_vector_index(%(recipe)s::smallint)
