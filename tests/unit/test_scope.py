@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muniment.errors import BadScope
-from muniment.model.scope import EVERYWHERE, covers, depth, parse_scope
-from muniment.recall.claims import scopes_covering
+from muniment.model.scope import EVERYWHERE, covering, covers, depth, parse_scope
 
 PATHS = st.lists(st.sampled_from(["a", "ab", "b"]), max_size=4).map(tuple)
 
@@ -38,14 +37,14 @@ def test_anything_else_is_refused(scope: Any) -> None:
 def test_a_scope_covers_the_paths_that_begin_with_its_segments(outer: tuple[str, ...], inner: tuple[str, ...]) -> None:
     inside = inner[: len(outer)] == outer
     assert covers("/".join(outer), "/".join(inner)) == inside
-    assert ("/".join(outer) in scopes_covering("/".join(inner))) == inside
+    assert ("/".join(outer) in covering("/".join(inner))) == inside
 
 
 @settings(max_examples=50, deadline=None)
 @given(PATHS)
 def test_depth_counts_the_segments_and_the_most_specific_scope_comes_first(path: tuple[str, ...]) -> None:
     assert depth("/".join(path)) == len(path)
-    assert [depth(scope) for scope in scopes_covering("/".join(path))] == list(range(len(path), -1, -1))
+    assert [depth(scope) for scope in covering("/".join(path))] == list(range(len(path), -1, -1))
 
 
 @pytest.mark.parametrize(

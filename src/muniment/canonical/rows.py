@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 from muniment.model.claim import Status
 from muniment.store.ranges import Moments
 
+EVER = datetime.min.replace(tzinfo=UTC)
 LIVE = (Status.VALIDATED, Status.UNSUPPORTED)
 """Statuses that take part in settling: `unsupported` is a validated claim whose premises are gone for now."""
 
@@ -41,6 +42,11 @@ class HeldClaim:
     @property
     def live(self) -> bool:
         return self.status in LIVE
+
+    @property
+    def began(self) -> datetime:
+        """When it was asserted to begin; the beginning of time when it was asserted since ever."""
+        return self.asserted.start or EVER
 
     def next(self, **changes: Any) -> HeldClaim:
         """The following version, with `changes`."""

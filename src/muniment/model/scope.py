@@ -34,3 +34,9 @@ def covers(outer: str, inner: str) -> bool:
 def depth(scope: str) -> int:
     """How specific a scope is: 0 for everywhere, the number of segments otherwise."""
     return 0 if scope == EVERYWHERE else scope.count("/") + 1
+
+
+def covering(scope: str) -> list[str]:
+    """The scope itself, then every wider one that covers it, down to everywhere."""
+    parts = scope.split("/") if scope else []
+    return ["/".join(parts[:size]) for size in range(len(parts), 0, -1)] + [EVERYWHERE]

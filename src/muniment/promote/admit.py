@@ -70,7 +70,7 @@ def _link_rivals(edit: Edit, claim: HeldClaim, before: Mapping[UUID, object]) ->
         rival = edit.near.claims[rival_id]
         if rival.valid != valid:
             winner, loser = claim, rival
-        elif (rival.asserted.start or _EVER) > (claim.asserted.start or _EVER):
+        elif rival.began > claim.began:
             winner, loser = rival, claim
         else:
             continue
@@ -81,9 +81,6 @@ def _link_rivals(edit: Edit, claim: HeldClaim, before: Mapping[UUID, object]) ->
             scope=claim.scope,
             effective_from=winner.asserted.start,
         )
-
-
-_EVER = datetime.min.replace(tzinfo=UTC)
 
 
 def _link_wider_scopes(edit: Edit, claim: HeldClaim, policy: PredicatePolicy) -> None:

@@ -22,8 +22,8 @@ from muniment.promote.edit import Edit
 from muniment.promote.neighbourhood import gather, lock_subject
 from muniment.promote.ports import Desk
 from muniment.promote.proposal import Citation
-from muniment.promote.propose import in_turn
 from muniment.promote.sources import joint_rule, look_up
+from muniment.promote.turn import in_turn
 from muniment.promote.values import says_no_more
 from muniment.store.database import Tx
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from uuid import UUID
 
 from muniment.canonical import claims
@@ -68,13 +68,10 @@ class Neighbourhood:
         return settle(assertions, fixed)
 
 
-_EVER = datetime.min.replace(tzinfo=UTC)
-
-
 def _order(claim: HeldClaim, superseded: list[HeldClaim]) -> tuple[datetime, bytes]:
     """By asserted start, "since ever" first; UUIDv7 settles a tie by when the claims were made. A claim that says it
     supersedes a later one of its slot comes after that one."""
-    starts = [c.asserted.start or _EVER for c in (claim, *superseded) if c.slot == claim.slot]
+    starts = [c.began for c in (claim, *superseded) if c.slot == claim.slot]
     return (max(starts), claim.claim_id.bytes)
 
 

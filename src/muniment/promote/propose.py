@@ -2,76 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import TypeVar
-from uuid import UUID
+from dataclasses import replace
+from datetime import datetime
 
-import psycopg
-
-from muniment.canonical import activity, claims, policies, reviews
+from muniment.canonical import reviews
 from muniment.canonical.rows import HeldClaim
-from muniment.errors import ClaimMovedOn, NotFound, RivalTruth
-from muniment.model.access import AccessRule
+from muniment.errors import ClaimMovedOn, NotFound
 from muniment.model.claim import Decision, LinkKind, Outcome, Status
 from muniment.model.ids import new_id
-from muniment.model.policy import PredicatePolicy, ValueType, policy_for
-from muniment.model.scope import EVERYWHERE, covers
+from muniment.model.policy import ValueType
 from muniment.promote.admit import Verdict, admit, same_value
-from muniment.promote.edit import Edit
-from muniment.promote.neighbourhood import Neighbourhood, gather, lock_and_load, lock_subject
+from muniment.promote.case import Case, open_case
 from muniment.promote.ports import Desk
 from muniment.promote.proposal import Proposal, statement_of
-from muniment.promote.sources import Sources, joint_rule, look_up
-from muniment.promote.values import normalise, require_value, says_no_more, slot_of
+from muniment.promote.sources import joint_rule
+from muniment.promote.turn import in_turn
+from muniment.promote.values import says_no_more
 from muniment.store.database import Tx
-from muniment.time import Intervals
 
-_ATTEMPTS = 5
 VALIDATED_REASON = "validated, by an exact quote"
-T = TypeVar("T")
-
-
-def in_turn(desk: Desk, work: Callable[[Tx], T]) -> T:
-    """Runs `work` in a transaction with tenant-wide reach. Two writers that locked each other out are told apart by
-    PostgreSQL, and the loser runs again. Raises `RivalTruth` when a rival got past the locks."""
-    for attempt in range(_ATTEMPTS):
-        try:
-            with desk.database.transaction(desk.access, reach="tenant") as tx:
-                return work(tx)
-        except psycopg.errors.DeadlockDetected:
-            if attempt == _ATTEMPTS - 1:
-                raise
-        except psycopg.errors.ExclusionViolation as error:
-            raise RivalTruth(
-                "another validated claim holds the same slot at the same time; nothing was changed. Read the claims of "
-                "this subject again, then correct or supersede the one that no longer holds"
-            ) from error
-    raise AssertionError("unreachable")
-
-
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """A proposal with everything that was loaded to judge it."""
-
-    desk: Desk
-    proposal: Proposal
-    policy: PredicatePolicy
-    sources: Sources
-    slot: UUID
-    start: datetime
-    asserted: Intervals[datetime]
-    rule: AccessRule
-    edit: Edit
-    cited: dict[UUID, set[tuple[UUID, int, int]]]
-    target: HeldClaim | None
-    premises: tuple[UUID, ...]
-    now: datetime
-
-    @property
-    def spans(self) -> set[tuple[UUID, int, int]]:
-        return {(c.evidence_id, c.start, c.end or source.length) for c, source in self.sources.spans}
 
 
 def propose(desk: Desk, proposal: Proposal) -> Decision:
@@ -83,7 +32,7 @@ def propose(desk: Desk, proposal: Proposal) -> Decision:
     prepared = desk.follower.prepare(statements=[statement_of(proposal)])
 
     def work(tx: Tx) -> Decision:
-        case = _open(tx, desk, proposal)
+        case = open_case(tx, desk, proposal)
         twin = _already_corrected(case) or _twin(case)
         if twin is None and proposal.correction and case.target is None:
             raise NotFound("no claim with another value holds then that this session may see; name it in supersedes")
@@ -94,97 +43,7 @@ def propose(desk: Desk, proposal: Proposal) -> Decision:
     return in_turn(desk, work)
 
 
-def _open(tx: Tx, desk: Desk, proposal: Proposal) -> _Case:
-    """Locks the subject and loads what the decision depends on."""
-    lock_subject(tx, proposal.subject)
-    asked_now, asked_policies, asked_sources = (
-        activity.server_now(tx), policies.open_policies(tx), look_up(tx, proposal.citations),
-    )  # fmt: skip
-    now, policy = asked_now.get(), policy_for(proposal.predicate, asked_policies.get())
-    sources = asked_sources.get()
-    proposal = replace(proposal, value=require_value(proposal.value, policy))
-    slots = [
-        slot_of(proposal.subject, proposal.predicate, scope, proposal.value, policy)
-        for scope in _scopes(proposal.scope)
-    ]
-    asked_cited = claims.spans_in_slots(tx, slots, [c.evidence_id for c in proposal.citations])
-    asked_resting = claims.held_of_subject(tx, proposal.subject, policy.depends_on)
-    locked = {proposal.subject}
-    near = gather(tx, slots=slots, extra=[proposal.supersedes] if proposal.supersedes else [], locked=locked)
-    target = _target(near, proposal, slots[0], sources, policy)
-    named = _named_premises(proposal, lock_and_load(tx, proposal.premises, locked))
-    start = _start(proposal, sources, target)
-    rule = joint_rule(tx, [*sources.access_ids, *(premise.access_id for premise in named.values())])
-    premises = named | {
-        key: claim for key, claim in asked_resting.get().items()
-        if covers(claim.scope, proposal.scope) and start in claim.valid
-    }  # fmt: skip
-    near.premises |= {key: premise for key, premise in premises.items() if key not in near.claims}
-    return _Case(
-        desk=desk,
-        proposal=proposal,
-        policy=policy,
-        sources=sources,
-        slot=slots[0],
-        start=start,
-        asserted=Intervals.between(start, _end(proposal, start, target)),
-        rule=rule if proposal.labels is None else rule.both(AccessRule.of(proposal.labels)),
-        edit=Edit.of(near, requested=sources.observed_at if desk.access.may_import else now),
-        cited=asked_cited.get(),
-        target=target,
-        premises=tuple(premises),
-        now=now,
-    )
-
-
-def _scopes(scope: str) -> list[str]:
-    """The scope itself, then every wider one that covers it, down to everywhere."""
-    parts = scope.split("/") if scope else []
-    return ["/".join(parts[:size]) for size in range(len(parts), 0, -1)] + [EVERYWHERE]
-
-
-def _target(
-    near: Neighbourhood, proposal: Proposal, slot: UUID, sources: Sources, policy: PredicatePolicy
-) -> HeldClaim | None:
-    """The claim to supersede: the one that was named, or for a correction the one that holds when this one begins."""
-    if proposal.supersedes is None:
-        start = proposal.valid_from or sources.occurred_at
-        held = [claim for claim in near.in_slot(slot) if proposal.correction and claim.live and claim.visible]
-        said = normalise(proposal.value, policy.value_type)
-        return next((c for c in held if start in c.valid and normalise(c.value, policy.value_type) != said), None)
-    target = near.claims.get(proposal.supersedes)
-    if target is None or not target.visible:
-        raise NotFound("no claim to supersede with this id that this session may see")
-    if not proposal.correction and target.status in (Status.RETRACTED, Status.REJECTED):
-        raise ClaimMovedOn(f"claim {target.claim_id} is {target.status.value} already; there is nothing to supersede")
-    return target
-
-
-def _start(proposal: Proposal, sources: Sources, target: HeldClaim | None) -> datetime:
-    """When the claim begins to hold: as given; for a correction, when the corrected claim began; else as said."""
-    if proposal.valid_from is not None:
-        return proposal.valid_from
-    if proposal.correction and target is not None and target.asserted.start is not None:
-        return target.asserted.start
-    return sources.occurred_at
-
-
-def _end(proposal: Proposal, start: datetime, target: HeldClaim | None) -> datetime | None:
-    """When it ends to hold: as given; a correction without an end lasts as long as what it corrects."""
-    end = proposal.asserted_to(start)
-    if end is None and proposal.correction and target is not None and target.asserted.end is not None:
-        return max(target.asserted.end, start + timedelta(microseconds=1))
-    return end
-
-
-def _named_premises(proposal: Proposal, held: dict[UUID, HeldClaim]) -> dict[UUID, HeldClaim]:
-    visible = {key: claim for key, claim in held.items() if claim.visible}
-    if len(visible) < len(set(proposal.premises)):
-        raise NotFound("no premise with this id that this session may see")
-    return visible
-
-
-def _already_corrected(case: _Case) -> HeldClaim | None:
+def _already_corrected(case: Case) -> HeldClaim | None:
     """The claim that this same correction made before; raises `ClaimMovedOn` when the target is gone otherwise."""
     target = case.target
     if (
@@ -208,12 +67,12 @@ def _already_corrected(case: _Case) -> HeldClaim | None:
     )
 
 
-def _says_same(case: _Case, claim: HeldClaim) -> bool:
+def _says_same(case: Case, claim: HeldClaim) -> bool:
     probe = replace(claim, value=case.proposal.value)
     return claim.slot == case.slot and same_value(probe, claim, case.policy)
 
 
-def _twin(case: _Case) -> HeldClaim | None:
+def _twin(case: Case) -> HeldClaim | None:
     """The claim that says the same already, for the moment at which this one starts."""
     for claim in case.edit.near.in_slot(case.slot):
         if not _says_same(case, claim):
@@ -231,7 +90,7 @@ def _twin(case: _Case) -> HeldClaim | None:
     return None
 
 
-def _reaches_back(case: _Case, claim: HeldClaim) -> bool:
+def _reaches_back(case: Case, claim: HeldClaim) -> bool:
     """Whether the same was true earlier already, with nothing else said in between."""
     first = claim.asserted.start
     if first is None or case.start >= first or case.proposal.valid_to is not None:
@@ -240,7 +99,7 @@ def _reaches_back(case: _Case, claim: HeldClaim) -> bool:
     return not any(c.asserted.start is None or case.start <= c.asserted.start <= first for c in others)
 
 
-def _support(tx: Tx, case: _Case, twin: HeldClaim, prepared: object) -> Decision:
+def _support(tx: Tx, case: Case, twin: HeldClaim, prepared: object) -> Decision:
     """The same value again: one more support, perhaps seen by more people, perhaps enough to validate a candidate."""
     if twin.status is Status.REJECTED:
         return _decision(case, twin, Outcome.REJECTED, "the same words were rejected; restore the claim to hold it")
@@ -260,7 +119,7 @@ def _support(tx: Tx, case: _Case, twin: HeldClaim, prepared: object) -> Decision
     return decision.model_copy(update={"outcome": seen, "version": 1, "reason": VALIDATED_REASON, "links": ()})
 
 
-def _add_support(tx: Tx, case: _Case, twin: HeldClaim) -> str:
+def _add_support(tx: Tx, case: Case, twin: HeldClaim) -> str:
     """Ties the new spans to the claim in the working state; says what came of it."""
     cited = case.cited.get(twin.claim_id, set())
     new = [(c, s) for c, s in case.sources.spans if (c.evidence_id, c.start, c.end or s.length) not in cited]
@@ -276,7 +135,7 @@ def _add_support(tx: Tx, case: _Case, twin: HeldClaim) -> str:
     return reason
 
 
-def _admit_candidate(case: _Case, twin: HeldClaim) -> Verdict:
+def _admit_candidate(case: Case, twin: HeldClaim) -> Verdict:
     """What one more support does to a candidate: a quote may be what it waited for."""
     waits = case.sources.waits_for(case.policy)
     if waits is not None:
@@ -284,7 +143,7 @@ def _admit_candidate(case: _Case, twin: HeldClaim) -> Verdict:
     return admit(case.edit, twin, case.policy, reason=VALIDATED_REASON, target=None)
 
 
-def _assert_new(tx: Tx, case: _Case, prepared: object) -> Decision:
+def _assert_new(tx: Tx, case: Case, prepared: object) -> Decision:
     """A claim that nobody made before: validated at once, or a candidate that says what it waits for."""
     claim = _new_claim(case)
     edit, waits = case.edit, case.sources.waits_for(case.policy)
@@ -311,7 +170,7 @@ def _assert_new(tx: Tx, case: _Case, prepared: object) -> Decision:
     return _decision(case, claim, verdict.outcome, verdict.reason, at=at, review_id=review_id)
 
 
-def _admit_new(case: _Case, claim: HeldClaim) -> Verdict:
+def _admit_new(case: Case, claim: HeldClaim) -> Verdict:
     target = case.target
     if target is not None:
         if case.proposal.correction:
@@ -334,7 +193,7 @@ def _admit_new(case: _Case, claim: HeldClaim) -> Verdict:
     return verdict
 
 
-def _link_target(case: _Case, claim: HeldClaim, *, state: str) -> None:
+def _link_target(case: Case, claim: HeldClaim, *, state: str) -> None:
     assert case.target is not None
     case.edit.connect(
         LinkKind.SUPERSEDES, claim.claim_id, case.target.claim_id, scope=claim.scope, effective_from=case.start,
@@ -342,7 +201,7 @@ def _link_target(case: _Case, claim: HeldClaim, *, state: str) -> None:
     )  # fmt: skip
 
 
-def _new_claim(case: _Case) -> HeldClaim:
+def _new_claim(case: Case) -> HeldClaim:
     proposal = case.proposal
     is_subject = case.policy.value_type is ValueType.SUBJECT
     return HeldClaim(
@@ -367,7 +226,7 @@ def _new_claim(case: _Case) -> HeldClaim:
     )
 
 
-def _open_review(tx: Tx, case: _Case, claim: HeldClaim, verdict: Verdict) -> str:
+def _open_review(tx: Tx, case: Case, claim: HeldClaim, verdict: Verdict) -> str:
     """A review for those who may see both the claim and what stands in its way."""
     rule = joint_rule(tx, [rival.access_id for rival in verdict.rivals]).both(case.rule)
     actor = case.desk.access.actor
@@ -375,7 +234,7 @@ def _open_review(tx: Tx, case: _Case, claim: HeldClaim, verdict: Verdict) -> str
 
 
 def _decision(
-    case: _Case,
+    case: Case,
     claim: HeldClaim,
     outcome: Outcome,
     reason: str,

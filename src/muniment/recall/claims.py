@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from muniment.model.claim import Claim, LinkKind, Status
-from muniment.model.scope import EVERYWHERE, covers, depth
+from muniment.model.scope import covers, depth
 from muniment.recall.clocks import Clocks
 from muniment.store.answer import Answer, Row
 from muniment.store.database import Tx
@@ -72,12 +72,6 @@ def ask_links(tx: Tx, clocks: Clocks, ids: Iterable[UUID]) -> Answer[list[Row]]:
 def ask_quotes(tx: Tx, clocks: Clocks, ids: Iterable[UUID]) -> Answer[list[Row]]:
     """The words behind these claims, as far as the session may see them."""
     return Answer(tx, "quotes_as_of", {"ids": list(ids), **clocks.parameters()}, lambda rows: rows)
-
-
-def scopes_covering(scope: str) -> list[str]:
-    """`scope` and every wider one."""
-    parts = scope.split("/") if scope else []
-    return ["/".join(parts[:size]) for size in range(len(parts), 0, -1)] + [EVERYWHERE]
 
 
 def winners(rows: Iterable[ClaimRow]) -> dict[UUID, ClaimRow]:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from muniment.derive.engine import Engine
 from muniment.model.claim import Claim, LinkKind, Status
-from muniment.model.scope import covers
+from muniment.model.scope import covering, covers
 from muniment.recall.claims import (
     ClaimRow,
     ask_by_id,
@@ -16,7 +16,6 @@ from muniment.recall.claims import (
     ask_links,
     ask_quotes,
     publish,
-    scopes_covering,
     winners,
 )
 from muniment.recall.clocks import Clocks
@@ -75,7 +74,7 @@ def gather_context(
     tx: Tx, engine: Engine, clocks: Clocks, question: Question, *, subject: str | None, scope: str | None
 ) -> Context:
     """Current claims that answer the question, best first; then what explains them; then the words of evidence."""
-    scopes = None if scope is None else scopes_covering(scope)
+    scopes = None if scope is None else covering(scope)
     asked_subject = (
         None if subject is None
         else ask_claims(tx, clocks, subject=subject, scopes=scopes, holding=False, most=MAX_SUBJECT_CLAIMS)

@@ -10,7 +10,7 @@ from muniment.errors import BadFilter, NotFound
 from muniment.model.claim import Claim, ClaimPage, ClaimVersion, Link, LinkKind, Quote, Status, Why
 from muniment.model.evidence import Evidence
 from muniment.model.ids import parse_id
-from muniment.model.scope import parse_scope
+from muniment.model.scope import covering, parse_scope
 from muniment.recall.claims import (
     ClaimRow,
     ask_by_id,
@@ -18,7 +18,6 @@ from muniment.recall.claims import (
     ask_links,
     ask_quotes,
     publish,
-    scopes_covering,
     winners,
 )
 from muniment.recall.clocks import AsOf, Clocks
@@ -36,7 +35,7 @@ def read_claims(
     """A page of claims in id order. With `scope`: those that cover it, the overridden ones marked superseded."""
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
         raise BadFilter(f"limit lies between 1 and {MAX_LIMIT}")
-    scopes = None if scope is None else scopes_covering(parse_scope(scope))
+    scopes = None if scope is None else covering(parse_scope(scope))
     statuses = _statuses(status)
     clocks = as_of.start(tx)
     rows = ask_claims(

@@ -1,0 +1,130 @@
+"""A proposal with everything that its decision depends on, loaded under the lock of its subject."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from muniment.canonical import activity, claims, policies
+from muniment.canonical.rows import HeldClaim
+from muniment.errors import ClaimMovedOn, NotFound
+from muniment.model.access import AccessRule
+from muniment.model.claim import Status
+from muniment.model.policy import PredicatePolicy, policy_for
+from muniment.model.scope import covering, covers
+from muniment.promote.edit import Edit
+from muniment.promote.neighbourhood import Neighbourhood, gather, lock_and_load, lock_subject
+from muniment.promote.ports import Desk
+from muniment.promote.proposal import Proposal
+from muniment.promote.sources import Sources, joint_rule, look_up
+from muniment.promote.values import normalise, require_value, slot_of
+from muniment.store.database import Tx
+from muniment.time import Intervals
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A proposal with everything that was loaded to judge it."""
+
+    desk: Desk
+    proposal: Proposal
+    policy: PredicatePolicy
+    sources: Sources
+    slot: UUID
+    start: datetime
+    asserted: Intervals[datetime]
+    rule: AccessRule
+    edit: Edit
+    cited: dict[UUID, set[tuple[UUID, int, int]]]
+    target: HeldClaim | None
+    premises: tuple[UUID, ...]
+    now: datetime
+
+    @property
+    def spans(self) -> set[tuple[UUID, int, int]]:
+        return {(c.evidence_id, c.start, c.end or source.length) for c, source in self.sources.spans}
+
+
+def open_case(tx: Tx, desk: Desk, proposal: Proposal) -> Case:
+    """Locks the subject and loads what the decision depends on."""
+    lock_subject(tx, proposal.subject)
+    asked_now, asked_policies, asked_sources = (
+        activity.server_now(tx), policies.open_policies(tx), look_up(tx, proposal.citations),
+    )  # fmt: skip
+    now, policy = asked_now.get(), policy_for(proposal.predicate, asked_policies.get())
+    sources = asked_sources.get()
+    proposal = replace(proposal, value=require_value(proposal.value, policy))
+    slots = [
+        slot_of(proposal.subject, proposal.predicate, scope, proposal.value, policy)
+        for scope in covering(proposal.scope)
+    ]
+    asked_cited = claims.spans_in_slots(tx, slots, [c.evidence_id for c in proposal.citations])
+    asked_resting = claims.held_of_subject(tx, proposal.subject, policy.depends_on)
+    locked = {proposal.subject}
+    near = gather(tx, slots=slots, extra=[proposal.supersedes] if proposal.supersedes else [], locked=locked)
+    target = _target(near, proposal, slots[0], sources, policy)
+    named = _named_premises(proposal, lock_and_load(tx, proposal.premises, locked))
+    start = _start(proposal, sources, target)
+    rule = joint_rule(tx, [*sources.access_ids, *(premise.access_id for premise in named.values())])
+    premises = named | {
+        key: claim for key, claim in asked_resting.get().items()
+        if covers(claim.scope, proposal.scope) and start in claim.valid
+    }  # fmt: skip
+    near.premises |= {key: premise for key, premise in premises.items() if key not in near.claims}
+    return Case(
+        desk=desk,
+        proposal=proposal,
+        policy=policy,
+        sources=sources,
+        slot=slots[0],
+        start=start,
+        asserted=Intervals.between(start, _end(proposal, start, target)),
+        rule=rule if proposal.labels is None else rule.both(AccessRule.of(proposal.labels)),
+        edit=Edit.of(near, requested=sources.observed_at if desk.access.may_import else now),
+        cited=asked_cited.get(),
+        target=target,
+        premises=tuple(premises),
+        now=now,
+    )
+
+
+def _target(
+    near: Neighbourhood, proposal: Proposal, slot: UUID, sources: Sources, policy: PredicatePolicy
+) -> HeldClaim | None:
+    """The claim to supersede: the one that was named, or for a correction the one that holds when this one begins."""
+    if proposal.supersedes is None:
+        start = proposal.valid_from or sources.occurred_at
+        held = [claim for claim in near.in_slot(slot) if proposal.correction and claim.live and claim.visible]
+        said = normalise(proposal.value, policy.value_type)
+        return next((c for c in held if start in c.valid and normalise(c.value, policy.value_type) != said), None)
+    target = near.claims.get(proposal.supersedes)
+    if target is None or not target.visible:
+        raise NotFound("no claim to supersede with this id that this session may see")
+    if not proposal.correction and target.status in (Status.RETRACTED, Status.REJECTED):
+        raise ClaimMovedOn(f"claim {target.claim_id} is {target.status.value} already; there is nothing to supersede")
+    return target
+
+
+def _start(proposal: Proposal, sources: Sources, target: HeldClaim | None) -> datetime:
+    """When the claim begins to hold: as given; for a correction, when the corrected claim began; else as said."""
+    if proposal.valid_from is not None:
+        return proposal.valid_from
+    if proposal.correction and target is not None and target.asserted.start is not None:
+        return target.asserted.start
+    return sources.occurred_at
+
+
+def _end(proposal: Proposal, start: datetime, target: HeldClaim | None) -> datetime | None:
+    """When it ends to hold: as given; a correction without an end lasts as long as what it corrects."""
+    end = proposal.asserted_to(start)
+    if end is None and proposal.correction and target is not None and target.asserted.end is not None:
+        return max(target.asserted.end, start + timedelta(microseconds=1))
+    return end
+
+
+def _named_premises(proposal: Proposal, held: dict[UUID, HeldClaim]) -> dict[UUID, HeldClaim]:
+    visible = {key: claim for key, claim in held.items() if claim.visible}
+    if len(visible) < len(set(proposal.premises)):
+        raise NotFound("no premise with this id that this session may see")
+    return visible
