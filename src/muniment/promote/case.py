@@ -14,10 +14,11 @@ from muniment.model.claim import Status
 from muniment.model.policy import PredicatePolicy, policy_for
 from muniment.model.scope import covering, covers
 from muniment.promote.edit import Edit
-from muniment.promote.neighbourhood import Neighbourhood, gather, lock_and_load, lock_subject
+from muniment.promote.neighbourhood import Neighbourhood, gather, lock_and_load
 from muniment.promote.ports import Desk
 from muniment.promote.proposal import Proposal
 from muniment.promote.sources import Sources, joint_rule, look_up
+from muniment.promote.turn import Turn
 from muniment.promote.values import normalise, require_value, slot_of
 from muniment.store.database import Tx
 from muniment.time import Intervals
@@ -46,9 +47,9 @@ class Case:
         return {(c.evidence_id, c.start, c.end or source.length) for c, source in self.sources.spans}
 
 
-def open_case(tx: Tx, desk: Desk, proposal: Proposal) -> Case:
+def open_case(tx: Tx, turn: Turn, desk: Desk, proposal: Proposal) -> Case:
     """Locks the subject and loads what the decision depends on."""
-    lock_subject(tx, proposal.subject)
+    turn.take(tx, proposal.subject)
     asked_now, asked_policies, asked_sources = (
         activity.server_now(tx), policies.open_policies(tx), look_up(tx, proposal.citations),
     )  # fmt: skip
@@ -61,10 +62,9 @@ def open_case(tx: Tx, desk: Desk, proposal: Proposal) -> Case:
     ]
     asked_cited = claims.spans_in_slots(tx, slots, [c.evidence_id for c in proposal.citations])
     asked_resting = claims.held_of_subject(tx, proposal.subject, policy.depends_on)
-    locked = {proposal.subject}
-    near = gather(tx, slots=slots, extra=[proposal.supersedes] if proposal.supersedes else [], locked=locked)
+    near = gather(tx, slots=slots, extra=[proposal.supersedes] if proposal.supersedes else [], turn=turn)
     target = _target(near, proposal, slots[0], sources, policy)
-    named = _named_premises(proposal, lock_and_load(tx, proposal.premises, locked))
+    named = _named_premises(proposal, lock_and_load(tx, proposal.premises, turn))
     start = _start(proposal, sources, target)
     rule = joint_rule(tx, [*sources.access_ids, *(premise.access_id for premise in named.values())])
     premises = named | {

@@ -19,13 +19,14 @@ from muniment.model.policy import PredicatePolicy, policy_for
 from muniment.promote.admit import admit
 from muniment.promote.drafts import describe
 from muniment.promote.edit import Edit
-from muniment.promote.neighbourhood import gather, lock_subject
+from muniment.promote.neighbourhood import gather
 from muniment.promote.ports import Desk
 from muniment.promote.proposal import Citation
 from muniment.promote.sources import joint_rule, look_up
-from muniment.promote.turn import in_turn
+from muniment.promote.turn import Turn, in_turn
 from muniment.promote.values import says_no_more
 from muniment.store.database import Tx
+from muniment.store.statements import sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def restore(desk: Desk, claim_id: UUID, *, reason: str) -> Decision:
 def define(desk: Desk, policy: PredicatePolicy) -> PredicatePolicy:
     """Puts a policy in force from now on, as a new version when it differs from the one in force."""
     with desk.database.transaction(desk.access, reach="tenant") as tx:
-        lock_subject(tx, "policy " + policy.predicate)
+        tx.execute(sql("lock_subject"), {"subject": "policy " + policy.predicate})
         asked_now, asked = activity.server_now(tx), policies.open_policies(tx)
         standing = {held.predicate: held for held in asked.get()}.get(policy.predicate)
         if standing is not None and standing.definition() == policy.definition():
@@ -112,8 +113,8 @@ def _decide(
 ) -> Decision:  # fmt: skip
     """Loads, lets `decide` change the working state, writes."""
 
-    def work(tx: Tx) -> Decision:
-        held = _open(tx, desk, claim_id)
+    def work(tx: Tx, turn: Turn) -> Decision:
+        held = _open(tx, turn, claim_id)
         outcome, reason = decide(tx, held)
         if citations:
             _cite(tx, desk, held, citations, stance)
@@ -133,14 +134,14 @@ def _decide(
     return in_turn(desk, work)
 
 
-def _open(tx: Tx, desk: Desk, claim_id: UUID) -> _Open:
+def _open(tx: Tx, turn: Turn, claim_id: UUID) -> _Open:
     missing = NotFound("no claim with this id that this session may see")
     first = claims.held_claims(tx, [claim_id]).get().get(claim_id)
     if first is None or not first.visible:
         raise missing
-    lock_subject(tx, first.subject_id)
+    turn.take(tx, first.subject_id)
     asked_now, asked_policies = activity.server_now(tx), policies.open_policies(tx)
-    near = gather(tx, slots=[first.slot], locked={first.subject_id})
+    near = gather(tx, slots=[first.slot], turn=turn)
     claim = near.claims[claim_id]
     if not claim.visible:
         raise missing

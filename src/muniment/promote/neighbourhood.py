@@ -12,8 +12,8 @@ from muniment.canonical.rows import HeldClaim, HeldLink
 from muniment.model.claim import LinkKind, Status
 from muniment.model.scope import covers
 from muniment.promote.settle import Assertion, Settled, settle
+from muniment.promote.turn import Turn
 from muniment.store.database import Tx
-from muniment.store.statements import sql
 
 
 @dataclass(slots=True)
@@ -75,15 +75,14 @@ def _order(claim: HeldClaim, superseded: list[HeldClaim]) -> tuple[datetime, byt
     return (max(starts), claim.claim_id.bytes)
 
 
-def gather(tx: Tx, *, slots: Iterable[UUID], extra: Iterable[UUID] = (), locked: set[str]) -> Neighbourhood:
+def gather(tx: Tx, *, slots: Iterable[UUID], extra: Iterable[UUID] = (), turn: Turn) -> Neighbourhood:
     """Loads the slots, the claims in `extra` with theirs, and everything that rests on what was loaded.
 
-    Takes the locks of further subjects as it meets them; two writers that meet in opposite order are told apart by
-    PostgreSQL's deadlock detection, and one of them runs again.
+    Raises `WholeTenantNeeded` when that leads to subjects which this transaction has not locked.
     """
     found = Neighbourhood()
     seen: set[UUID] = set()
-    pending = set(slots) | {claim.slot for claim in lock_and_load(tx, extra, locked).values()}
+    pending = set(slots) | {claim.slot for claim in lock_and_load(tx, extra, turn).values()}
     while pending:
         held, linked = claims.held_in_slots(tx, pending), claims.links_of_slots(tx, pending)
         fresh_links = linked.get()
@@ -91,7 +90,7 @@ def gather(tx: Tx, *, slots: Iterable[UUID], extra: Iterable[UUID] = (), locked:
         found.links.update(fresh_links)
         seen |= pending
         outside = {end for link in fresh_links.values() for end in _downstream(link, found.claims)}
-        pending = {claim.slot for claim in lock_and_load(tx, outside, locked).values()} - seen
+        pending = {claim.slot for claim in lock_and_load(tx, outside, turn).values()} - seen
     premises = {link.to_claim for link in found.active_links(LinkKind.DERIVED_FROM)} - set(found.claims)
     found.premises = _load(tx, premises)
     return found
@@ -108,16 +107,9 @@ def _load(tx: Tx, claim_ids: Iterable[UUID]) -> dict[UUID, HeldClaim]:
     return claims.held_claims(tx, wanted).get() if wanted else {}
 
 
-def lock_and_load(tx: Tx, claim_ids: Iterable[UUID], locked: set[str]) -> dict[UUID, HeldClaim]:
-    """These claims, with their subjects locked: what is read cannot be changed by others until the transaction ends."""
+def lock_and_load(tx: Tx, claim_ids: Iterable[UUID], turn: Turn) -> dict[UUID, HeldClaim]:
+    """These claims, kept from changing until the transaction ends. Raises `WholeTenantNeeded` (see `turn`) when they
+    belong to subjects that this transaction has not locked."""
     loaded = _load(tx, claim_ids)
-    others = sorted({claim.subject_id for claim in loaded.values()} - locked)
-    for subject in others:
-        lock_subject(tx, subject)
-        locked.add(subject)
-    return _load(tx, loaded) if others else loaded
-
-
-def lock_subject(tx: Tx, subject: str) -> None:
-    """Makes writers of one subject wait for each other until the transaction ends."""
-    tx.execute(sql("lock_subject"), {"subject": subject})
+    turn.require({claim.subject_id for claim in loaded.values()})
+    return loaded

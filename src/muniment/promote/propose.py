@@ -16,7 +16,7 @@ from muniment.promote.case import Case, open_case
 from muniment.promote.ports import Desk
 from muniment.promote.proposal import Proposal, statement_of
 from muniment.promote.sources import joint_rule
-from muniment.promote.turn import in_turn
+from muniment.promote.turn import Turn, in_turn
 from muniment.promote.values import says_no_more
 from muniment.store.database import Tx
 
@@ -31,8 +31,8 @@ def propose(desk: Desk, proposal: Proposal) -> Decision:
     """
     prepared = desk.follower.prepare(statements=[statement_of(proposal)])
 
-    def work(tx: Tx) -> Decision:
-        case = open_case(tx, desk, proposal)
+    def work(tx: Tx, turn: Turn) -> Decision:
+        case = open_case(tx, turn, desk, proposal)
         twin = _already_corrected(case) or _twin(case)
         if twin is None and proposal.correction and case.target is None:
             raise NotFound("no claim with another value holds then that this session may see; name it in supersedes")

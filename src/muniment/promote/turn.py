@@ -1,8 +1,14 @@
-"""Writers take turns: a transaction with tenant-wide reach, run again when two of them locked each other out."""
+"""Writers take turns: one at a time on a subject, or one on the whole tenant.
+
+Most decisions stay within one subject: they share the tenant and lock the subject. A decision that turns out to reach
+other subjects (through premises) starts again and takes the tenant alone. So nobody ever waits for a second lock while
+holding one that others want, and there is nothing to deadlock.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import psycopg
@@ -10,24 +16,51 @@ import psycopg
 from muniment.errors import RivalTruth
 from muniment.promote.ports import Desk
 from muniment.store.database import Tx
+from muniment.store.statements import sql
 
-_ATTEMPTS = 5
 T = TypeVar("T")
 
 
-def in_turn(desk: Desk, work: Callable[[Tx], T]) -> T:
-    """Runs `work` in a transaction with tenant-wide reach. Two writers that locked each other out are told apart by
-    PostgreSQL, and the loser runs again. Raises `RivalTruth` when a rival got past the locks."""
-    for attempt in range(_ATTEMPTS):
+class WholeTenantNeeded(Exception):
+    """The decision reaches subjects that were not locked."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """What the transaction has locked."""
+
+    whole: bool
+    subjects: set[str] = field(default_factory=set)
+
+    def take(self, tx: Tx, subject: str) -> None:
+        """Locks the subject, unless the whole tenant is locked. Also keeps rebuilds from writing a page back until the
+        transaction ends, so that what is stamped next is not held up by one."""
+        if not self.whole:
+            tx.execute(sql("lock_subject"), {"subject": subject})
+            self.subjects.add(subject)
+        tx.execute(sql("share_derived"))
+
+    def require(self, subjects: set[str]) -> None:
+        """Raises `WholeTenantNeeded` unless all of them are locked."""
+        if not self.whole and not subjects <= self.subjects:
+            raise WholeTenantNeeded
+
+
+def in_turn(desk: Desk, work: Callable[[Tx, Turn], T]) -> T:
+    """Runs `work` in a transaction with tenant-wide reach. Raises `RivalTruth` when a rival got past the locks."""
+    try:
         try:
-            with desk.database.transaction(desk.access, reach="tenant") as tx:
-                return work(tx)
-        except psycopg.errors.DeadlockDetected:
-            if attempt == _ATTEMPTS - 1:
-                raise
-        except psycopg.errors.ExclusionViolation as error:
-            raise RivalTruth(
-                "another validated claim holds the same slot at the same time; nothing was changed. Read the claims of "
-                "this subject again, then correct or supersede the one that no longer holds"
-            ) from error
-    raise AssertionError("unreachable")
+            return _run(desk, work, whole=False)
+        except WholeTenantNeeded:
+            return _run(desk, work, whole=True)
+    except psycopg.errors.ExclusionViolation as error:
+        raise RivalTruth(
+            "another validated claim holds the same slot at the same time; nothing was changed. Read the claims of "
+            "this subject again, then correct or supersede the one that no longer holds"
+        ) from error
+
+
+def _run(desk: Desk, work: Callable[[Tx, Turn], T], *, whole: bool) -> T:
+    with desk.database.transaction(desk.access, reach="tenant") as tx:
+        tx.execute(sql("lock_tenant" if whole else "share_tenant"))
+        return work(tx, Turn(whole))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import selectors
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -46,7 +47,18 @@ class Tx:
 
     def sync(self) -> None:
         """Waits for the answers to everything that was sent: one round trip, however many they are."""
+        self.drain()
         self._pipeline.sync()
+
+    def drain(self) -> None:
+        """Sends what is still buffered. Without it a statement of several megabytes would stay half sent: waiting for
+        an answer only reads, and the server would wait for the rest."""
+        connection = self._connection.pgconn
+        with selectors.DefaultSelector() as selector:
+            selector.register(connection.socket, selectors.EVENT_READ | selectors.EVENT_WRITE)
+            while connection.flush():
+                if any(events & selectors.EVENT_READ for _, events in selector.select()):
+                    connection.consume_input()
 
 
 class Database:
@@ -96,6 +108,7 @@ class Database:
                 connection.rollback()
                 raise
             tx.execute("COMMIT")
+            tx.drain()
 
     @contextmanager
     def outside(self) -> Iterator[Connection[Any]]:

@@ -54,6 +54,12 @@ INSERT INTO canonical.review (tenant_id, review_id, claim_id, rivals, reason, ac
 VALUES (current_setting('muniment.tenant'), %(review_id)s, %(claim_id)s, %(rivals)s, %(reason)s, %(access_id)s,
         %(activity_id)s)
 
+-- :name share_tenant -- decisions within one subject share the tenant
+SELECT pg_advisory_xact_lock_shared(hashtextextended('decide' || chr(31) || current_setting('muniment.tenant'), 0))
+
+-- :name lock_tenant -- a decision that reaches several subjects has the tenant alone
+SELECT pg_advisory_xact_lock(hashtextextended('decide' || chr(31) || current_setting('muniment.tenant'), 0))
+
 -- :name lock_subject -- one writer a subject at a time: rivals are compared, not raced
 SELECT pg_advisory_xact_lock(hashtextextended(current_setting('muniment.tenant') || chr(31) || %(subject)s, 0))
 
