@@ -247,3 +247,15 @@ def test_a_slot_with_many_changes_keeps_every_period(session: muniment.Session) 
         session.propose("meter", "counter", f"value{number}", evidence=message.quote(f"value{number}"), valid_from=day)
     assert len(session.timeline("meter")) == 41
     assert values(session.claims("meter", valid_at=at("2026-01-01") + timedelta(days=30))) == ["value25"]
+
+
+def test_a_claim_said_again_takes_over_again_whatever_arrives_first(drinks: muniment.Session) -> None:
+    for subject, order in (
+        ("ada", ["coffee 01", "coffee 04", "tea 03"]),
+        ("bob", ["coffee 01", "tea 03", "coffee 04"]),
+    ):
+        for said in order:
+            value, month = said.split()
+            tell(drinks, subject, "drink", value, f"2026-{month}-01")
+        days = ("2026-02-01", "2026-03-15", "2026-05-01")
+        assert [held(drinks, subject, "drink", day) for day in days] == [["coffee"], ["tea"], ["coffee"]]

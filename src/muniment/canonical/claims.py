@@ -52,6 +52,16 @@ def links_of_slots(tx: Tx, slots: Iterable[UUID]) -> Answer[dict[UUID, HeldLink]
     )
 
 
+def starts_in_slots(tx: Tx, slots: Iterable[UUID]) -> Answer[dict[UUID, set[datetime]]]:
+    """By claim of these slots, from when its supports say it held."""
+    return Answer(
+        tx,
+        "starts_in_slots",
+        {"slots": list(slots)},
+        lambda rows: {row["claim_id"]: set(row["starts"]) for row in rows},
+    )
+
+
 def spans_in_slots(
     tx: Tx, slots: Iterable[UUID], evidence_ids: Iterable[UUID]
 ) -> Answer[dict[UUID, set[tuple[UUID, int, int]]]]:

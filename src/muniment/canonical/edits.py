@@ -30,6 +30,7 @@ class SupportRow:
     stop: int
     stance: str
     quoted: bool
+    asserted_from: datetime | None
     access_id: int
 
 
@@ -115,6 +116,7 @@ def _support(support: SupportRow) -> dict[str, Any]:
         "stop": support.stop,
         "stance": support.stance,
         "quoted": support.quoted,
+        "asserted_from": None if support.asserted_from is None else support.asserted_from.isoformat(),
         "access_id": support.access_id,
     }
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from muniment.derive.chunks import MAX_CHARACTERS
+from muniment.derive.chunks import MAX_CHARACTERS, MIN_CHARACTERS
 from muniment.errors import EmbeddingDimension
 from muniment.model.payload import Recipe
 from muniment.providers.embedder import Embedder
@@ -19,7 +19,7 @@ from muniment.store.statements import sql
 
 WORDS, VECTORS = "words", "vectors"
 
-_CHUNKS = {"chunker": "semantic-text-splitter", "max_characters": MAX_CHARACTERS}
+_CHUNKS = {"chunker": "semantic-text-splitter", "min_characters": MIN_CHARACTERS, "max_characters": MAX_CHARACTERS}
 _WORDS = {"configuration": "english, unaccent", "unspaced": "NFKC, characters and pairs", **_CHUNKS}
 
 

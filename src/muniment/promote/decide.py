@@ -213,7 +213,7 @@ def _end(held: _Open, status: Status, reason: str) -> None:
 def _cite(tx: Tx, desk: Desk, held: _Open, citations: Sequence[Citation], stance: str) -> None:
     sources = look_up(tx, citations).get()
     for citation, source in sources.spans:
-        held.edit.cite(held.claim.claim_id, citation, source, stance)
+        held.edit.cite(held.claim.claim_id, citation, source, stance=stance)
     current = held.edit.near.claims[held.claim.claim_id]
     if stance == "supports" and says_no_more(current):
         rule = joint_rule(tx, sources.access_ids)

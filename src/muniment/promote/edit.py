@@ -48,13 +48,25 @@ class Edit:
         self.near.claims[claim.claim_id] = claim
         self.reasons[claim.claim_id] = reason
 
-    def cite(self, claim_id: UUID, citation: Citation, source: Source, stance: str = "supports") -> None:
-        """Ties a span of evidence to a claim."""
+    def cite(
+        self, claim_id: UUID, citation: Citation, source: Source, *, stance: str = "supports",
+        asserted_from: datetime | None = None,
+    ) -> None:  # fmt: skip
+        """Ties a span of evidence to a claim; `asserted_from` is from when it says that the claim held."""
         stop = citation.end or source.length
         row = SupportRow(
-            claim_id, citation.evidence_id, citation.start, stop, stance, citation.quoted, source.access_id
+            claim_id,
+            citation.evidence_id,
+            citation.start,
+            stop,
+            stance,
+            citation.quoted,
+            asserted_from,
+            source.access_id,
         )
         self.supports.append(row)
+        if asserted_from is not None:
+            self.near.starts.setdefault(claim_id, set()).add(asserted_from)
 
     def widened(self, tx: Tx, claim: HeldClaim, rule: AccessRule) -> HeldClaim:
         """The claim with one more alternative of who may see it: whoever may see another source of it."""

@@ -11,7 +11,7 @@ from muniment.canonical import claims
 from muniment.canonical.rows import HeldClaim, HeldLink
 from muniment.model.claim import LinkKind, Status
 from muniment.model.scope import covers
-from muniment.promote.settle import Assertion, Settled, settle
+from muniment.promote.settle import Assertion, Settled, Turned, settle
 from muniment.promote.turn import Turn
 from muniment.store.database import Tx
 
@@ -22,6 +22,8 @@ class Neighbourhood:
 
     claims: dict[UUID, HeldClaim] = field(default_factory=dict)
     links: dict[UUID, HeldLink] = field(default_factory=dict)
+    starts: dict[UUID, set[datetime]] = field(default_factory=dict)
+    """From when the supports of a claim say that it held."""
     premises: dict[UUID, HeldClaim] = field(default_factory=dict)
     """Claims outside of `claims` that some of them rest on: read, and not changed."""
 
@@ -60,7 +62,9 @@ class Neighbourhood:
                     if link.to_claim == key and live[link.from_claim].slot != claim.slot
                 ],
                 claim.slot,
-                _order(claim, [live[link.to_claim] for link in superseding if link.from_claim == key]),
+                _turns(
+                    claim, self.starts.get(key, set()), [live[x.to_claim] for x in superseding if x.from_claim == key]
+                ),
             )
             for key, claim in live.items()
         }
@@ -68,11 +72,13 @@ class Neighbourhood:
         return settle(assertions, fixed)
 
 
-def _order(claim: HeldClaim, superseded: list[HeldClaim]) -> tuple[datetime, bytes]:
-    """By asserted start, "since ever" first; UUIDv7 settles a tie by when the claims were made. A claim that says it
-    supersedes a later one of its slot comes after that one."""
-    starts = [c.began for c in (claim, *superseded) if c.slot == claim.slot]
-    return (max(starts), claim.claim_id.bytes)
+def _turns(claim: HeldClaim, starts: set[datetime], superseded: list[HeldClaim]) -> list[Turned[datetime]]:
+    """When the claim was said to begin, and its place among its rivals then: by that moment; UUIDv7 settles a tie by
+    when the claims were made. A claim that says it supersedes a later one of its slot comes after that one."""
+    after = [rival.began for rival in superseded if rival.slot == claim.slot]
+    first = Turned((max([claim.began, *after]), claim.claim_id.bytes), claim.asserted.start)
+    again = [Turned((max([start, *after]), claim.claim_id.bytes), start) for start in starts if start > claim.began]
+    return [first, *again]
 
 
 def gather(tx: Tx, *, slots: Iterable[UUID], extra: Iterable[UUID] = (), turn: Turn) -> Neighbourhood:
@@ -85,9 +91,11 @@ def gather(tx: Tx, *, slots: Iterable[UUID], extra: Iterable[UUID] = (), turn: T
     pending = set(slots) | {claim.slot for claim in lock_and_load(tx, extra, turn).values()}
     while pending:
         held, linked = claims.held_in_slots(tx, pending), claims.links_of_slots(tx, pending)
+        started = claims.starts_in_slots(tx, pending)
         fresh_links = linked.get()
         found.claims.update(held.get())
         found.links.update(fresh_links)
+        found.starts.update(started.get())
         seen |= pending
         outside = {end for link in fresh_links.values() for end in _downstream(link, found.claims)}
         pending = {claim.slot for claim in lock_and_load(tx, outside, turn).values()} - seen

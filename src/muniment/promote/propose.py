@@ -127,7 +127,7 @@ def _add_support(tx: Tx, case: Case, twin: HeldClaim) -> str:
         case.edit.put(twin, "")
         return "the same value is held already; nothing changed"
     for citation, source in new:
-        case.edit.cite(twin.claim_id, citation, source)
+        case.edit.cite(twin.claim_id, citation, source, asserted_from=case.start)
     reason = "the same value, one more support"
     if says_no_more(twin, statement_of(case.proposal)):
         twin = case.edit.widened(tx, twin, case.rule)
@@ -151,7 +151,7 @@ def _assert_new(tx: Tx, case: Case, prepared: object) -> Decision:
         edit.rules.add(case.rule)
     edit.put(claim, waits or VALIDATED_REASON)
     for citation, source in case.sources.spans:
-        edit.cite(claim.claim_id, citation, source)
+        edit.cite(claim.claim_id, citation, source, asserted_from=case.start)
     for premise in case.premises:
         edit.connect(LinkKind.DERIVED_FROM, claim.claim_id, premise, scope=claim.scope, effective_from=case.start)
     if waits is not None:

@@ -10,7 +10,7 @@ Settling is a function of what was asserted, so taking a claim away brings back 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -22,18 +22,26 @@ T = TypeVar("T", bound=Ordered)
 
 
 @dataclass(frozen=True, slots=True)
+class Turned(Generic[T]):
+    """One time that a claim was asserted: its place among its rivals, and from when it says that it holds."""
+
+    order: Any
+    start: T | None
+
+
+@dataclass(frozen=True, slots=True)
 class Assertion(Generic[K, T]):
     """One live claim: what it asserts, what it rests on, and what takes over from it.
 
-    `slot` and `order`: of the claims of one slot, each takes over from those of lower order. `superseded_by` names
-    further ones, by explicit links.
+    `slot` and `turns`: of everything asserted in one slot, each takes over from what has a lower order; a claim that
+    was asserted again takes over again from then on. `superseded_by` names further claims, by explicit links.
     """
 
     asserted: Intervals[T]
     premises: Collection[K] = ()
     superseded_by: Collection[K] = ()
     slot: Hashable = None
-    order: Any = None
+    turns: Sequence[Turned[T]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +63,39 @@ def settle(claims: Mapping[K, Assertion[K, T]], fixed: Mapping[K, Intervals[T]])
         for key, claim in claims.items():
             supported[key] = _supported(claim, valid, fixed)
         for line in lines:
-            taken: Intervals[T] = Intervals()
-            for key in line:
-                valid[key] = supported[key] - taken
-                taken = taken | _takes_over(claims[key], supported[key])
+            _share(line, claims, supported, valid)
         for key, claim in claims.items():
             for rival in claim.superseded_by:
-                valid[key] = valid[key] - _takes_over(claims[rival], supported[rival])
+                valid[key] = valid[key] - _takes_over(claims[rival].asserted, supported[rival])
         if valid == previous:
             return {key: Settled(valid[key], supported[key]) for key in claims}
     raise CyclicPremises("these claims rest on each other in a circle; name other premises")
 
 
-def _latest_first(claims: Mapping[K, Assertion[K, T]]) -> list[list[K]]:
-    """The claims of each slot, the one that takes over from all others first; a claim without a slot stands alone."""
-    slots: dict[Hashable, list[K]] = {}
-    alone = []
+def _latest_first(claims: Mapping[K, Assertion[K, T]]) -> list[list[tuple[Turned[T], K]]]:
+    """What was asserted in each slot, what takes over from all the rest first; a claim without a slot stands alone."""
+    slots: dict[Hashable, list[tuple[Turned[T], K]]] = {}
+    alone: list[list[tuple[Turned[T], K]]] = []
     for key, claim in claims.items():
         if claim.slot is None:
-            alone.append([key])
+            alone.append([(Turned(None, None), key)])
         else:
-            slots.setdefault(claim.slot, []).append(key)
-    return alone + [sorted(line, key=lambda key: claims[key].order, reverse=True) for line in slots.values()]
+            slots.setdefault(claim.slot, []).extend((turn, key) for turn in claim.turns)
+    return alone + [sorted(line, key=lambda item: item[0].order, reverse=True) for line in slots.values()]
+
+
+def _share(
+    line: Sequence[tuple[Turned[T], K]], claims: Mapping[K, Assertion[K, T]], supported: Mapping[K, Intervals[T]],
+    valid: dict[K, Intervals[T]],
+) -> None:  # fmt: skip
+    """Gives each moment of a slot to the claim that was asserted for it with the highest order."""
+    for _, key in line:
+        valid[key] = Intervals()
+    taken: Intervals[T] = Intervals()
+    for turn, key in line:
+        said = claims[key].asserted.since(turn.start)
+        valid[key] = valid[key] | ((supported[key] & said) - taken)
+        taken = taken | _takes_over(said, supported[key])
 
 
 def _supported(
@@ -88,5 +107,6 @@ def _supported(
     return left
 
 
-def _takes_over(claim: Assertion[K, T], supported: Intervals[T]) -> Intervals[T]:
-    return claim.asserted.since(supported.start) if supported else Intervals()
+def _takes_over(said: Intervals[T], supported: Intervals[T]) -> Intervals[T]:
+    """What the claim takes from others: all that it says, from the first moment on at which it was itself supported."""
+    return said.since(supported.start) if supported else Intervals()

@@ -47,11 +47,13 @@ BEGIN
         FROM jsonb_to_recordset(edit -> 'relabelled') AS c (claim_id uuid, access_id bigint);
     END IF;
 
-    INSERT INTO canonical.claim_evidence (tenant_id, claim_id, evidence_id, span, stance, quoted, known, access_id,
-                                          activity_id)
-    SELECT tenant, s.claim_id, s.evidence_id, int4range(s.start, s.stop), s.stance, s.quoted, known, s.access_id, act
+    INSERT INTO canonical.claim_evidence (tenant_id, claim_id, evidence_id, span, stance, quoted, asserted_from, known,
+                                          access_id, activity_id)
+    SELECT tenant, s.claim_id, s.evidence_id, int4range(s.start, s.stop), s.stance, s.quoted, s.asserted_from, known,
+           s.access_id, act
     FROM jsonb_to_recordset(edit -> 'supports') AS s (
-        claim_id uuid, evidence_id uuid, start integer, stop integer, stance text, quoted boolean, access_id bigint)
+        claim_id uuid, evidence_id uuid, start integer, stop integer, stance text, quoted boolean,
+        asserted_from timestamptz, access_id bigint)
     ON CONFLICT DO NOTHING;
 
     IF jsonb_array_length(edit -> 'ended_links') > 0 THEN

@@ -58,6 +58,8 @@ CREATE TABLE canonical.claim_evidence (
     span        int4range NOT NULL CHECK (NOT isempty(span) AND lower(span) >= 0),
     stance      text      NOT NULL CHECK (stance IN ('supports', 'contradicts')),
     quoted      boolean   NOT NULL,
+    -- From when this support says it held: said again later, a claim takes over again from what came in between.
+    asserted_from timestamptz,
     known       tstzrange NOT NULL CHECK (NOT isempty(known) AND lower_inc(known) AND NOT upper_inc(known)),
     access_id   bigint    NOT NULL,
     activity_id uuid      NOT NULL,
