@@ -30,12 +30,16 @@ steps = st.one_of(
 
 @dataclass
 class Entry:
-    """One claim as the model sees it: asserted on [start, end) of day numbers."""
+    """One claim as the model sees it: asserted on [min(starts), end) of day numbers, at each of `starts` anew."""
 
     value: str
-    start: int
+    starts: set[int]
     end: int | None
     live: bool = True
+    corrects: str | None = None
+
+    def covers(self, day: int) -> bool:
+        return min(self.starts) <= day and (self.end is None or day < self.end)
 
 
 @dataclass
@@ -45,11 +49,11 @@ class Model:
     entries: dict[str, Entry] = field(default_factory=dict)
 
     def value_on(self, day: int) -> str | None:
-        """The live claim that covers the day and started last; of equal starts the one made last."""
+        """Of the live claims that cover the day, the one that was asserted last up to it; of equal ones the younger."""
         covering = [
-            (entry.start, order, entry.value)
-            for order, entry in enumerate(self.entries.values())
-            if entry.live and entry.start <= day and (entry.end is None or day < entry.end)
+            (max(start for start in entry.starts if start <= day), claim_id, entry.value)
+            for claim_id, entry in self.entries.items()
+            if entry.live and entry.covers(day)
         ]
         return max(covering)[2] if covering else None
 
@@ -93,28 +97,34 @@ class Runner:
             valid_from=moment(start),
             valid_to=None if end is None else moment(end),
         )
-        self.note(decision, value, start, end)
+        self.note(decision, value, start, end, None)
 
-    def note(self, decision: muniment.Decision, value: str, start: int, end: int | None) -> None:
+    def note(self, decision: muniment.Decision, value: str, start: int, end: int | None, corrects: str | None) -> None:
         entry = self.model.entries.get(decision.claim_id)
-        if decision.outcome == "supported":
-            assert entry is not None
+        if entry is not None:
             assert entry.value == value
-            entry.start = min(entry.start, start)
+            entry.starts.add(start)
             entry.end = None if entry.end is None or end is None else max(entry.end, end)
+            entry.corrects = entry.corrects or corrects
             return
         if decision.outcome == "conflict":
-            assert any(e.live and e.start == start and e.value != value for e in self.model.entries.values())
-        self.model.entries[decision.claim_id] = Entry(value, start, end, live=decision.status == "validated")
+            assert any(e.live and min(e.starts) == start and e.value != value for e in self.model.entries.values())
+        live = decision.status == "validated"
+        self.model.entries[decision.claim_id] = Entry(value, {start}, end, live, corrects)
 
     def pick(self, index: int) -> str | None:
         ids = list(self.model.entries)
         return ids[index % len(ids)] if ids else None
 
     def retract(self, index: int) -> None:
-        if (claim := self.pick(index)) is not None:
-            self.session.retract(claim, reason="model")
-            self.model.entries[claim].live = False
+        claim = self.pick(index)
+        if claim is None:
+            return
+        entry = self.model.entries[claim]
+        self.session.retract(claim, reason="model")
+        if entry.live and entry.corrects is not None:
+            self.model.entries[entry.corrects].live = True
+        entry.live = False
 
     def restore(self, index: int) -> None:
         claim = self.pick(index)
@@ -124,8 +134,10 @@ class Runner:
             self.session.restore(claim, reason="model")
         except (ClaimMovedOn, RivalTruth):
             return
-        entry = self.model.entries.pop(claim)
-        self.model.entries[claim] = Entry(entry.value, entry.start, entry.end)
+        entry = self.model.entries[claim]
+        entry.live = True
+        if entry.corrects is not None:
+            self.model.entries[entry.corrects].live = False
 
     def correct(self, index: int, value: str) -> None:
         claim = self.pick(index)
@@ -137,9 +149,10 @@ class Runner:
         except ClaimMovedOn:
             assert not old.live
             return
-        if decision.outcome == "superseded_other":
+        ended = decision.outcome == "superseded_other"
+        if ended:
             old.live = False
-        self.note(decision, value, old.start, old.end)
+        self.note(decision, value, min(old.starts), old.end, claim if ended else None)
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

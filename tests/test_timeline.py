@@ -259,3 +259,51 @@ def test_a_claim_said_again_takes_over_again_whatever_arrives_first(drinks: muni
             tell(drinks, subject, "drink", value, f"2026-{month}-01")
         days = ("2026-02-01", "2026-03-15", "2026-05-01")
         assert [held(drinks, subject, "drink", day) for day in days] == [["coffee"], ["tea"], ["coffee"]]
+
+
+def test_the_same_words_do_not_bring_back_what_was_retracted(drinks: muniment.Session) -> None:
+    coffee = tell(drinks, "ada", "drink", "coffee", "2026-01-01")
+    drinks.retract(coffee.claim_id, reason="wrong person")
+    assert tell(drinks, "ada", "drink", "coffee", "2026-01-01").outcome == "rejected"
+    assert values(drinks.claims("ada")) == []
+
+
+def test_a_named_claim_ends_also_when_the_new_value_is_held_already(session: muniment.Session) -> None:
+    session.define({"predicate": "team", "cardinality": "many", "validation": "quoted"})
+    red, _ = (tell(session, "ada", "team", colour, "2026-01-01") for colour in ("red", "green"))
+    message = session.add("Not red, green.", occurred_at=at("2026-02-01"))
+    assert session.correct(red.claim_id, "green", evidence=message.quote("green")).outcome == "superseded_other"
+    assert values(session.claims("ada", "team")) == ["green"]
+
+
+def test_retracting_a_correction_brings_the_corrected_claim_back_and_restoring_it_corrects_again(
+    drinks: muniment.Session,
+) -> None:
+    coffee = tell(drinks, "ada", "drink", "coffee", "2026-01-01")
+    tea = drinks.correct(coffee.claim_id, "tea", evidence=drinks.add("No, it was tea.").quote("tea"))
+    drinks.retract(tea.claim_id, reason="no, it was coffee")
+    assert values(drinks.claims("ada")) == ["coffee"]
+    drinks.restore(tea.claim_id, reason="tea after all")
+    assert values(drinks.claims("ada")) == ["tea"]
+
+
+def test_declared_supersession_survives_a_retraction_and_a_restoration(session: muniment.Session) -> None:
+    session.define({"predicate": "team", "cardinality": "many", "validation": "quoted"})
+    red = tell(session, "ada", "team", "red", "2026-01-01")
+    green = tell(session, "ada", "team", "green", "2026-02-01", supersedes=red.claim_id)
+    session.retract(green.claim_id, reason="unsure")
+    assert values(session.claims("ada", "team")) == ["red"]
+    session.restore(green.claim_id, reason="sure")
+    assert values(session.claims("ada", "team")) == ["green"]
+
+
+def test_of_two_waiting_corrections_only_one_can_be_confirmed(session: muniment.Session) -> None:
+    session.define({"predicate": "team", "cardinality": "many"})
+    red = tell(session, "ada", "team", "red", "2026-01-01")
+    session.confirm(red.claim_id, by="x")
+    spans = {colour: session.add(f"No, {colour}.").quote(colour) for colour in ("green", "blue")}
+    first, second = (session.correct(red.claim_id, colour, evidence=span) for colour, span in spans.items())
+    session.confirm(first.claim_id, by="x")
+    with pytest.raises(ClaimMovedOn):
+        session.confirm(second.claim_id, by="x")
+    assert values(session.claims("ada", "team")) == ["green"]

@@ -169,10 +169,9 @@ def _make_live(held: _Open, reason: str) -> tuple[Outcome, str]:
     for link in proposed:
         target = link.to_claim
         if link.correction:
-            edit.put(
-                replace(edit.near.claims[target], status=Status.RETRACTED),
-                f"corrected: it never was; see {claim.claim_id}",
-            )
+            corrected = edit.near.claims[target]
+            _require(corrected, Status.VALIDATED, Status.UNSUPPORTED, Status.CANDIDATE)
+            edit.put(replace(corrected, status=Status.RETRACTED), f"corrected: it never was; see {claim.claim_id}")
         edit.connect(
             LinkKind.SUPERSEDES, claim.claim_id, target, scope=link.scope, effective_from=link.effective_from,
             correction=link.correction,
@@ -199,14 +198,21 @@ def _end(held: _Open, status: Status, reason: str) -> None:
     """Takes a claim out of the timeline, and ends what it did to others."""
     edit, claim = held.edit, held.claim
     edit.put(replace(claim, status=status), reason)
-    superseding = [
-        link for link in edit.near.links.values()
-        if link.kind == LinkKind.SUPERSEDES and claim.claim_id in (link.from_claim, link.to_claim)
-    ]  # fmt: skip
-    refining = [
-        link for link in edit.near.links.values() if link.kind == LinkKind.REFINES and link.from_claim == claim.claim_id
-    ]
-    edit.disconnect([*superseding, *refining, *_conflicts(edit, claim)])
+    ending = [link for link in edit.near.links.values() if link.from_claim == claim.claim_id and link.state == "active"]
+    superseding = [link for link in ending if link.kind == LinkKind.SUPERSEDES]
+    edit.disconnect(
+        [*superseding, *(link for link in ending if link.kind == LinkKind.REFINES), *_conflicts(edit, claim)]
+    )
+    for link in superseding:
+        # Kept as a proposal: restoring the claim does all of it again.
+        edit.connect(
+            LinkKind.SUPERSEDES, claim.claim_id, link.to_claim, scope=link.scope, effective_from=link.effective_from,
+            state="proposed", correction=link.correction,
+        )  # fmt: skip
+        if link.correction and edit.near.claims[link.to_claim].status is Status.RETRACTED:
+            corrected = edit.near.claims[link.to_claim]
+            back = replace(corrected, status=Status.VALIDATED, valid=corrected.asserted)
+            edit.put(back, "came back: its correction is no longer held")
     edit.settle("came back: what had superseded it is no longer held")
 
 

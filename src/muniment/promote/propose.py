@@ -74,6 +74,7 @@ def _says_same(case: Case, claim: HeldClaim) -> bool:
 
 def _twin(case: Case) -> HeldClaim | None:
     """The claim that says the same already, for the moment at which this one starts."""
+    decided: HeldClaim | None = None
     for claim in case.edit.near.in_slot(case.slot):
         if not _says_same(case, claim):
             continue
@@ -85,9 +86,9 @@ def _twin(case: Case) -> HeldClaim | None:
             return replace(claim, asserted=claim.asserted | case.asserted)
         if claim.status is Status.CANDIDATE and (repeated or case.start in claim.asserted):
             return claim
-        if claim.status is Status.REJECTED and repeated:
-            return claim
-    return None
+        decided = decided or (claim if claim.status in (Status.REJECTED, Status.RETRACTED) and repeated else None)
+    # Only when nothing holds: the same words do not bring back what somebody decided against.
+    return decided
 
 
 def _reaches_back(case: Case, claim: HeldClaim) -> bool:
@@ -101,14 +102,16 @@ def _reaches_back(case: Case, claim: HeldClaim) -> bool:
 
 def _support(tx: Tx, case: Case, twin: HeldClaim, prepared: object) -> Decision:
     """The same value again: one more support, perhaps seen by more people, perhaps enough to validate a candidate."""
-    if twin.status is Status.REJECTED:
-        return _decision(case, twin, Outcome.REJECTED, "the same words were rejected; restore the claim to hold it")
+    if twin.status in (Status.REJECTED, Status.RETRACTED):
+        reason = f"the same words were {twin.status.value} before; restore the claim, or give other evidence"
+        return _decision(case, twin, Outcome.REJECTED, reason)
     reason = _add_support(tx, case, twin)
     outcome = Outcome.SUPPORTED
     if twin.status is Status.CANDIDATE:
         verdict = _admit_candidate(case, case.edit.near.claims[twin.claim_id])
         outcome, reason = verdict.outcome, verdict.reason
     else:
+        outcome, reason = _end_target(case, twin, reason)
         case.edit.settle("the earlier claim reaches further back")
     at = case.edit.write(tx, case.desk, "support", now=case.now, prepared=prepared)
     decision = _decision(case, twin, outcome, reason, at=at)
@@ -125,7 +128,9 @@ def _add_support(tx: Tx, case: Case, twin: HeldClaim) -> str:
     new = [(c, s) for c, s in case.sources.spans if (c.evidence_id, c.start, c.end or s.length) not in cited]
     if not new:
         case.edit.put(twin, "")
-        return "the same value is held already; nothing changed"
+        if case.start in twin.valid:
+            return "the same value is held already; nothing changed"
+        return "these words were taken into account already, and something later took over; nothing changed"
     for citation, source in new:
         case.edit.cite(twin.claim_id, citation, source, asserted_from=case.start)
     reason = "the same value, one more support"
@@ -140,7 +145,20 @@ def _admit_candidate(case: Case, twin: HeldClaim) -> Verdict:
     waits = case.sources.waits_for(case.policy)
     if waits is not None:
         return Verdict(Outcome.CANDIDATE, waits)
-    return admit(case.edit, twin, case.policy, reason=VALIDATED_REASON, target=None)
+    _end_target(case, twin, "")
+    target = None if case.target is None else case.target.claim_id
+    return admit(case.edit, twin, case.policy, reason=VALIDATED_REASON, target=target)
+
+
+def _end_target(case: Case, twin: HeldClaim, reason: str) -> tuple[Outcome, str]:
+    """What was named to be superseded or corrected ends, also when the new value is held already."""
+    target = case.target
+    if target is None or target.claim_id == twin.claim_id or not target.live:
+        return Outcome.SUPPORTED, reason
+    if case.proposal.correction:
+        case.edit.put(replace(target, status=Status.RETRACTED), f"corrected: it never was; see {twin.claim_id}")
+    _link_target(case, twin, state="active")
+    return Outcome.SUPERSEDED_OTHER, f"{reason}; the named claim ends"
 
 
 def _assert_new(tx: Tx, case: Case, prepared: object) -> Decision:
