@@ -69,8 +69,10 @@ class Session:
         """Stores one version of a source; when this returns, it is durable and findable.
 
         The same (source, source_id, source_version) with the same content is the same Evidence, and nothing is written.
-        `source_id` defaults to the content's SHA-256; `access` adds labels to the session's own. `observed_at` (when
-        this system learned of it) needs the grant `muniment:import` and lies in the past.
+        `source_id` defaults to a hash of the content, author, thread, `occurred_at` and labels: in a conversation give
+        each turn an id or its time, or the same words said again are the same evidence. `access` adds labels to the
+        session's own. `observed_at` (when this system learned of it) needs the grant `muniment:import` and lies in the
+        past.
 
         Raises `InvalidInput`, `InvalidText`, `NaiveDatetime`, `InvalidTime`, `AccessDenied`, `VersionConflict` (other
         content or labels under that key), `NotFound` (`replaces`), `EmbedderFailed`.

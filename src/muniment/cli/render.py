@@ -71,7 +71,7 @@ def say(text: str) -> None:
 
 def print_payload(payload: Payload) -> None:
     """A payload for people: claims with their quotes and sources, what is missing, or why nothing is asserted."""
-    quotes = {item.evidence_id: item for item in payload.evidence}
+    quotes = {item.evidence_id: item for item in payload.evidence if item.retrieval_reason.endswith(" a claim")}
     cited = {evidence_id for claim in payload.claims for evidence_id in claim.evidence_ids}
     for claim in payload.claims:
         period = f"{_day(claim.valid_from)} … {_day(claim.valid_to) or 'now'}"
@@ -80,8 +80,8 @@ def print_payload(payload: Payload) -> None:
             if evidence_id in quotes:
                 _say_quote(quotes[evidence_id].quote, quotes[evidence_id].source_id, quotes[evidence_id].occurred_at)
     for item in payload.evidence:
-        if item.evidence_id not in cited:
-            say(f"• {item.retrieval_reason}")
+        if item.evidence_id not in cited or item is not quotes.get(item.evidence_id):
+            say(f"• {item.author or item.source_id} ({item.retrieval_reason})")
             _say_quote(item.quote, item.source_id, item.occurred_at)
     for line in payload.missing:
         say(f"? {line}")

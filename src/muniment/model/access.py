@@ -18,6 +18,7 @@ from muniment.errors import InvalidInput, NoTenant
 from muniment.model.text import require_name
 
 PUBLIC_ID = 0
+MAX_PAIRS = 4096
 RIGHT_PREFIX = "muniment:"
 IMPORT_RIGHT = RIGHT_PREFIX + "import"
 
@@ -41,7 +42,10 @@ class AccessRule:
         return AccessRule.of(*self.alternatives, *other.alternatives)
 
     def both(self, other: AccessRule) -> AccessRule:
-        """Only who may see both: every pair of alternatives, joined."""
+        """Only who may see both: every pair of alternatives, joined. Raises `InvalidInput` beyond
+        4,096 pairs."""
+        if len(self.alternatives) * len(other.alternatives) > MAX_PAIRS:
+            raise InvalidInput("these sources have too many combinations of labels; cite fewer of them together")
         return AccessRule.of(*(a | b for a in self.alternatives for b in other.alternatives))
 
     def allows(self, grants: Iterable[str]) -> bool:

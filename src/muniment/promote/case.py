@@ -81,7 +81,7 @@ def open_case(tx: Tx, turn: Turn, desk: Desk, proposal: Proposal) -> Case:
         start=start,
         asserted=Intervals.between(start, _end(proposal, start, target)),
         rule=rule if proposal.labels is None else rule.both(AccessRule.of(proposal.labels)),
-        edit=Edit.of(near, requested=sources.observed_at if desk.access.may_import else now),
+        edit=Edit.of(near, requested=sources.observed_at if desk.access.may_import and sources.imported else now),
         cited=asked_cited.get(),
         target=target,
         premises=tuple(premises),

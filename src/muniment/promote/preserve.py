@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -105,7 +106,8 @@ def _write(desk: Desk, items: Sequence[_Checked]) -> _Written:
 def _check(desk: Desk, draft: EvidenceDraft) -> _Checked:
     content = require_text(draft.content, what="the content")
     sha256 = hashlib.sha256(content.encode("utf-8")).digest()
-    source_id = draft.source_id if draft.source_id is not None else "sha256:" + sha256.hex()
+    rule = desk.access.rule_for(draft.access)
+    source_id = draft.source_id if draft.source_id is not None else _default_id(draft, sha256, rule)
     require_name(draft.source, what="source")
     require_name(source_id, what="source_id", max_bytes=MAX_SOURCE_ID_BYTES)
     require_name(draft.role, what="role")
@@ -124,10 +126,20 @@ def _check(desk: Desk, draft: EvidenceDraft) -> _Checked:
         draft,
         (draft.source, source_id, draft.source_version),
         sha256,
-        desk.access.rule_for(draft.access),
+        rule,
         replaces,
         new_id(),
     )
+
+
+def _default_id(draft: EvidenceDraft, sha256: bytes, rule: AccessRule) -> str:
+    """The hash of the content, and of who said it where, when and to whom, as far as that was given: the same "yes" of
+    two people is two statements, and a repeated call is one."""
+    occurred_at = None if draft.occurred_at is None else draft.occurred_at.astimezone(UTC).isoformat()
+    setting = [draft.author, draft.thread, occurred_at, rule.describe()]
+    if not any(setting):
+        return "sha256:" + sha256.hex()
+    return "sha256:" + hashlib.sha256(sha256 + json.dumps(setting).encode()).hexdigest()
 
 
 def _insert(tx: Tx, desk: Desk, items: Sequence[_Checked], prepared: object, written: _Written) -> None:

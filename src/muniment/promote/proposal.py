@@ -71,7 +71,9 @@ def make_proposal(
     require_name(memory_type, what="memory_type")
     parse_scope(scope)
     require_json(value, what="the value", max_bytes=MAX_VALUE_BYTES)
-    if confidence is not None and (not isinstance(confidence, int | float) or not 0 <= confidence <= 1):
+    if isinstance(confidence, bool) or (
+        confidence is not None and (not isinstance(confidence, int | float) or not 0 <= confidence <= 1)
+    ):
         raise InvalidInput("confidence is a number between 0 and 1")
     if isinstance(premises, str) or not isinstance(premises, Iterable):
         raise InvalidInput("premises is a collection of claim ids")

@@ -29,6 +29,7 @@ class Source:
     occurred_at: datetime | None
     observed_at: datetime
     access_id: int
+    imported: bool
     visible: bool
 
 
@@ -47,6 +48,11 @@ class Sources:
     def observed_at(self) -> datetime:
         """The moment from which all of it was known."""
         return max(source.observed_at for _, source in self.spans)
+
+    @property
+    def imported(self) -> bool:
+        """Whether all of it was stored with an observation time of its own, earlier than its storing."""
+        return all(source.imported for _, source in self.spans)
 
     @property
     def access_ids(self) -> list[int]:

@@ -170,13 +170,16 @@ def _cut(item: _Item, budget: int, count: TokenCounter) -> _Item:
 
 def _abstention(context: Context, anything: bool, subject: str | None) -> Abstention | None:
     about = f" about {subject}" if subject else ""
+    if anything and not context.answered and subject is not None and not context.conflicts:
+        reason = f"nothing known{about} answers this; what holds about it is listed"
+        return Abstention(reason=reason, ask=f"What about {subject} do you want to know?")
     if context.conflicts:
         return Abstention(
             reason="the sources conflict and no rule settles it", ask="Which of the conflicting values holds?"
         )
     if not anything:
         reason = "; ".join(context.missing) or f"nothing that answers this is known{about} at the time asked about"
-        return Abstention(reason=reason, ask=f"Where could this{about} be learned, or whom may I ask?")
+        return Abstention(reason=reason, ask="Where could this be learned, or whom may I ask?")
     return None
 
 

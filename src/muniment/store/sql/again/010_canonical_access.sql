@@ -47,7 +47,8 @@ REVOKE ALL ON canonical.tenant FROM muniment_app, PUBLIC;
 CREATE OR REPLACE FUNCTION canonical.visible_rules(of_tenant text, grants text[]) RETURNS bigint[]
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     SELECT ARRAY[0::bigint] || coalesce(array_agg(DISTINCT access_id), '{}')
-    FROM canonical.access_rule WHERE tenant_id = of_tenant AND labels <@ grants
+    FROM canonical.access_rule
+    WHERE tenant_id = of_tenant AND labels[1] = ANY (grants) AND (cardinality(labels) = 1 OR labels <@ grants)
 $$;
 
 -- Whether this is the tenant's first write.

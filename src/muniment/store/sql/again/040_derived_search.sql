@@ -74,10 +74,11 @@ DECLARE
     asked text[]; idfs double precision[]; seeds text[]; postings bigint;
     size record; hits derived.found[]; bounded boolean;
 BEGIN
-    asked := (tsvector_to_array(to_tsvector('derived.words', left(question, 8000))))[1:64];
+    asked := (tsvector_to_array(to_tsvector('derived.words', left(question, 64000))))[1:1000];
     SELECT * INTO size FROM derived.corpus_size(tenant, of_recipe, enough);
     WITH counted AS (
         SELECT t.term, derived.document_frequency(tenant, of_recipe, t.term, enough) AS n FROM unnest(asked) AS t (term)
+        ORDER BY n, t.term LIMIT 200
     ), ranked AS (
         SELECT c.term, c.n, sum(c.n) OVER (ORDER BY c.n, c.term) AS running, sum(c.n) OVER () AS everything
         FROM counted c

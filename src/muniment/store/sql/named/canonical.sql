@@ -69,5 +69,6 @@ WHERE evidence_id = ANY (%(ids)s) AND access_id = ANY (NULLIF(current_setting('m
 
 -- :name evidence_for_claims -- what a claim needs to know of its evidence, with the rule that guards it
 SELECT e.evidence_id, char_length(e.content) AS length, e.role, e.trust, e.occurred_at, e.observed_at, e.access_id,
+       e.recorded_at - e.observed_at > interval '5 seconds' AS imported,
        e.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[]) AS visible
 FROM canonical.evidence e WHERE e.evidence_id = ANY (%(ids)s)

@@ -25,3 +25,18 @@ SELECT s.evidence_id, lower(s.span) AS start, upper(s.span) AS stop, s.claim_id,
 FROM canonical.claim_evidence s
 JOIN canonical.claim_version v ON v.tenant_id = s.tenant_id AND v.claim_id = s.claim_id AND v.known @> coalesce(%(known_at)s::timestamptz, now())
 WHERE s.evidence_id = ANY (%(ids)s) AND s.stance = 'supports' AND s.known @> coalesce(%(known_at)s::timestamptz, now())
+
+-- :name ended_without_heir -- the newest of what a subject had, predicate by predicate, where nothing holds any more
+SELECT DISTINCT ON (c.predicate) c.predicate, c.value, upper(v.valid) AS ended, v.reason
+FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
+WHERE c.subject_id = %(subject)s AND (%(scopes)s::text[] IS NULL OR c.scope = ANY (%(scopes)s))
+  AND v.known @> coalesce(%(known_at)s::timestamptz, now())
+  AND (v.status = 'unsupported'
+       OR (v.status = 'validated' AND v.valid << tstzrange(coalesce(%(valid_at)s::timestamptz, now()), NULL)))
+  AND NOT EXISTS (
+      SELECT FROM canonical.claim o JOIN canonical.claim_version w USING (tenant_id, claim_id)
+      WHERE o.subject_id = c.subject_id AND o.predicate = c.predicate AND w.status = 'validated'
+        AND (%(scopes)s::text[] IS NULL OR o.scope = ANY (%(scopes)s))
+        AND w.known @> coalesce(%(known_at)s::timestamptz, now())
+        AND w.valid @> coalesce(%(valid_at)s::timestamptz, now()))
+ORDER BY c.predicate, upper(v.valid) DESC NULLS LAST LIMIT %(most)s

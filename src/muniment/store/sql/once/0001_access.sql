@@ -15,7 +15,7 @@ CREATE TABLE canonical.access_rule (
     labels      text[]   NOT NULL CHECK (cardinality(labels) > 0),
     PRIMARY KEY (tenant_id, access_id, alternative)
 );
-CREATE INDEX access_rule_labels ON canonical.access_rule USING gin (labels);
+CREATE INDEX access_rule_first_label ON canonical.access_rule (tenant_id, (labels[1]));
 
 -- Who did what, when, with which software: the W3C PROV backbone. Holds ids and reasons, never content.
 CREATE TABLE canonical.activity (
