@@ -161,3 +161,29 @@ def test_the_local_embedder_gives_the_same_bytes_whatever_the_batch(embedder: Lo
     together = embedder.embed_passages(words)
     alone = [embedder.embed_passages([word])[0] for word in words]
     assert all((a == b).all() for a, b in zip(together, alone, strict=True))
+
+
+def test_an_interrupted_ingest_says_so_and_leaves_whole_items(
+    databases: Databases, own_database: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "many.jsonl"
+    file.write_text("".join(json.dumps({"content": f"message {n}", "source_id": str(n)}) + "\n" for n in range(20_000)))
+    command = [sys.executable, "-m", "muniment", "ingest", str(file), "--at", databases.app(own_database)]
+    with (
+        psycopg.connect(databases.admin(own_database), autocommit=True) as admin,
+        subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running,
+    ):
+        while admin.execute("SELECT count(*) FROM canonical.evidence").fetchone() == (0,):
+            assert running.poll() is None
+        running.send_signal(signal.SIGINT)
+        _, error = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "interrupted" in error
+    evidence, pins, *_ = counts(databases, own_database)
+    assert 0 < evidence == pins < 20_000
+
+
+def test_a_command_that_does_not_exist_is_refused_without_a_traceback() -> None:
+    done = subprocess.run([sys.executable, "-m", "muniment", "nonsense"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr

@@ -6,12 +6,13 @@ import json
 import os
 import sys
 
-import click
 import typer
 
 from muniment.cli import maintain, reading, writing
 from muniment.cli.render import one_line, stderr, write
 from muniment.errors import MunimentError
+
+INTERRUPTED = 130
 
 app = typer.Typer(
     name="muniment",
@@ -27,10 +28,7 @@ for module in (maintain, writing, reading):
 def main() -> None:
     """Runs a command. Coded errors end with 2 and a message that says what to do; so does an interruption (130)."""
     try:
-        raise SystemExit(typer.main.get_command(app)(standalone_mode=False) or 0)
-    except click.exceptions.ClickException as error:
-        error.show()
-        raise SystemExit(error.exit_code) from None
+        app()
     except MunimentError as error:
         if "--json" in sys.argv:
             write(json.dumps({"error": {"code": error.code, "message": str(error)}}))
@@ -40,8 +38,7 @@ def main() -> None:
         # Whoever read our output has gone; Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
-    except (KeyboardInterrupt, click.exceptions.Abort):
-        stderr.print(
-            "muniment: interrupted; what was reported as stored is stored, run it again to go on", markup=False
-        )
-        raise SystemExit(130) from None
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            stderr.file.write("muniment: interrupted; what was reported as stored is stored, run it again to go on\n")
+        raise
