@@ -47,24 +47,23 @@ class Neighbourhood:
         premises: dict[UUID, list[UUID]] = {}
         for link in self.active_links(LinkKind.DERIVED_FROM):
             premises.setdefault(link.from_claim, []).append(link.to_claim)
-        superseding = [
-            link
-            for link in self.active_links(LinkKind.SUPERSEDES)
-            if link.from_claim in live and link.to_claim in live and covers(link.scope, live[link.to_claim].scope)
-        ]
+        ended: dict[UUID, list[HeldClaim]] = {}
+        enders: dict[UUID, list[UUID]] = {}
+        for link in self.active_links(LinkKind.SUPERSEDES):
+            winner, loser = live.get(link.from_claim), live.get(link.to_claim)
+            if winner is None or loser is None or not covers(link.scope, loser.scope):
+                continue
+            if winner.slot == loser.slot:
+                ended.setdefault(winner.claim_id, []).append(loser)
+            else:
+                enders.setdefault(loser.claim_id, []).append(winner.claim_id)
         assertions = {
             key: Assertion(
                 claim.asserted,
                 premises.get(key, ()),
-                [
-                    link.from_claim
-                    for link in superseding
-                    if link.to_claim == key and live[link.from_claim].slot != claim.slot
-                ],
+                enders.get(key, ()),
                 claim.slot,
-                _turns(
-                    claim, self.starts.get(key, set()), [live[x.to_claim] for x in superseding if x.from_claim == key]
-                ),
+                _turns(claim, self.starts.get(key, set()), ended.get(key, [])),
             )
             for key, claim in live.items()
         }
@@ -75,7 +74,7 @@ class Neighbourhood:
 def _turns(claim: HeldClaim, starts: set[datetime], superseded: list[HeldClaim]) -> list[Turned[datetime]]:
     """When the claim was said to begin, and its place among its rivals then: by that moment; UUIDv7 settles a tie by
     when the claims were made. A claim that says it supersedes a later one of its slot comes after that one."""
-    after = [rival.began for rival in superseded if rival.slot == claim.slot]
+    after = [rival.began for rival in superseded]
     first = Turned((max([claim.began, *after]), claim.claim_id.bytes), claim.asserted.start)
     again = [Turned((max([start, *after]), claim.claim_id.bytes), start) for start in starts if start > claim.began]
     return [first, *again]
