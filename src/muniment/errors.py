@@ -95,12 +95,6 @@ class CyclicPremises(MunimentError):
     code = "cyclic_premises"
 
 
-class ExtractionFailed(MunimentError):
-    """No claims could be extracted. The evidence is stored."""
-
-    code = "extraction_failed"
-
-
 class UnreadableFile(MunimentError):
     """A file that no reader understands, or that cannot be opened."""
 

@@ -50,10 +50,8 @@ class Memory:
         """Makes the derived layer again from canonical memory; an interrupted rebuild goes on where it stopped."""
         return rebuild(self._store.database, self._engine, self.tenants(), progress=progress)
 
-    def work(self, once: bool = True) -> int:
-        """Makes up what was marked stale; returns how many artifacts were made. Only `once=True` exists so far."""
-        if not once:
-            raise NotImplementedError("a standing worker is not built yet; call work() from a scheduler")
+    def work(self) -> int:
+        """Makes up what was marked stale, then ends; returns how many artifacts were made."""
         behind = {row.tenant for row in self.drift().rows}
         made = sum(fill(self._store.database, self._engine, tenant).total() for tenant in sorted(behind))
         maintain(self._store.database, self._engine)

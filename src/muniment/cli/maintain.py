@@ -103,12 +103,10 @@ def rebuild(
     say(f"{report.seconds:.1f} s; canonical memory {proof}")
 
 
-def work(
-    once: Annotated[bool, typer.Option("--once", help="Make up what is stale, then end.")] = True, target: Target = None
-) -> None:
-    """Make up what was marked stale in the derived layer."""
+def work(target: Target = None) -> None:
+    """Make up what was marked stale in the derived layer, then end."""
     with opened(target) as memory:
-        say(f"{memory.work(once=once)} artifacts made")
+        say(f"{memory.work()} artifacts made")
 
 
 def recipes(target: Target = None, as_json: Json = False) -> None:
