@@ -113,6 +113,12 @@ class EmbedderFailed(MunimentError):
     code = "embedder_failed"
 
 
+class ExtractionFailed(MunimentError):
+    """Claims could not be read out of an evidence. The evidence is stored, and can be tried again."""
+
+    code = "extraction_failed"
+
+
 class SchemaTooNew(MunimentError):
     """The database was migrated by a newer muniment."""
 
