@@ -83,6 +83,12 @@ class ClaimMovedOn(MunimentError):
     code = "claim_moved_on"
 
 
+class PolicyUnmet(MunimentError):
+    """The policy of the predicate asks for evidence that is not there, and a person's decision does not replace it."""
+
+    code = "policy_unmet"
+
+
 class RivalTruth(MunimentError):
     """Another validated claim holds the same slot at the same time. Both cannot be true; nothing was changed."""
 

@@ -9,7 +9,8 @@ import pytest
 
 from muniment.errors import InvalidInput
 from muniment.model.evidence import Trust
-from muniment.model.policy import DEFAULT_POLICY, PredicatePolicy, Validation, policy_for
+from muniment.model.policy import DEFAULT_POLICY, PredicatePolicy, policy_for
+from muniment.model.validation import Backing, Validation
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_the_exact_policy_speaks_first_then_the_longest_pattern(predicate: str, 
 def test_a_predicate_without_a_policy_has_many_values_and_waits_for_confirmation() -> None:
     assert policy_for("price", [PredicatePolicy(predicate="persona:*")]) is DEFAULT_POLICY
     assert DEFAULT_POLICY.cardinality == "many"
-    assert DEFAULT_POLICY.validates(quoted=True, trust=Trust.AUTHORITATIVE, role="user")
+    assert DEFAULT_POLICY.waits_for([Backing("crm", True, Trust.AUTHORITATIVE, "user", True)])
 
 
 @pytest.mark.parametrize("predicate", ["price[usd]", "ok?", "[a-z]", "a.b", "a+b", "\\d", "价格"])
@@ -66,5 +67,6 @@ def test_a_policy_names_its_predicate(predicate: Any) -> None:
 def test_only_a_trusted_persons_own_words_validate_a_claim_at_once(
     validation: Validation, quoted: bool, trust: Trust, role: str, waits: bool
 ) -> None:
-    reason = PredicatePolicy(predicate="p", validation=validation).validates(quoted=quoted, trust=trust, role=role)
+    backing = Backing("ken", quoted, trust, role, by_subject=False)
+    reason = PredicatePolicy(predicate="p", validation=validation).waits_for([backing])
     assert (reason is not None) == waits

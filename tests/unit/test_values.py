@@ -23,7 +23,7 @@ def policy(value_type: ValueType | None = None, cardinality: Cardinality = Cardi
 
 
 def same(a: Any, b: Any, value_type: ValueType | None = None) -> bool:
-    return normalise(a, value_type) == normalise(b, value_type)
+    return normalise(a, policy(value_type)) == normalise(b, policy(value_type))
 
 
 @pytest.mark.parametrize(

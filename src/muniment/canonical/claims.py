@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from muniment.canonical.rows import HeldClaim, HeldLink, VersionRow
+from muniment.canonical.rows import HeldClaim, HeldLink, Said, VersionRow
 from muniment.model.claim import Status
 from muniment.store.answer import Answer, Row
 from muniment.store.database import Tx
@@ -52,14 +52,17 @@ def links_of_slots(tx: Tx, slots: Iterable[UUID]) -> Answer[dict[UUID, HeldLink]
     )
 
 
-def starts_in_slots(tx: Tx, slots: Iterable[UUID]) -> Answer[dict[UUID, set[datetime]]]:
-    """By claim of these slots, from when its supports say it held."""
-    return Answer(
-        tx,
-        "starts_in_slots",
-        {"slots": list(slots)},
-        lambda rows: {row["claim_id"]: set(row["starts"]) for row in rows},
-    )
+def backing_in_slots(tx: Tx, slots: Iterable[UUID]) -> Answer[dict[UUID, set[Said]]]:
+    """By claim of these slots, which sources support it, and from when they say that it held."""
+
+    def read(rows: list[Row]) -> dict[UUID, set[Said]]:
+        backing: dict[UUID, set[Said]] = {}
+        for row in rows:
+            said = Said(row["asserted_from"], row["source"], row["trust"], row["origin"])
+            backing.setdefault(row["claim_id"], set()).add(said)
+        return backing
+
+    return Answer(tx, "backing_in_slots", {"slots": list(slots)}, read)
 
 
 def spans_in_slots(

@@ -68,6 +68,16 @@ class HeldLink:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """What one support says of a claim: from when it held (None: only that it is so), and whose word that is."""
+
+    start: datetime | None
+    source: str
+    trust: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
 class VersionRow:
     """One claim version as it stands in canonical memory: what a derived pin repeats."""
 

@@ -16,6 +16,8 @@ from muniment.cli.render import print_json, print_rows, say, stderr
 from muniment.errors import InvalidInput, InvalidText
 from muniment.ingest import FileReport, ingest
 from muniment.model.claim import Decision, Outcome
+from muniment.model.policy import PredicatePolicy
+from muniment.model.validation import Validation
 
 ClaimId = Annotated[str, typer.Argument(metavar="CLAIM")]
 EvidenceId = Annotated[str, typer.Option("--evidence", help="The id of the evidence.")]
@@ -208,6 +210,13 @@ def define(
     )
 
 
+def _requirement(policy: PredicatePolicy) -> str:
+    """What validates, as written in a policy file."""
+    if isinstance(policy.requirement, Validation):
+        return policy.requirement.value
+    return json.dumps(policy.requirement.model_dump(mode="json"))
+
+
 def policies(
     target: Target = None, tenant: Tenant = "default", grants: Grants = None, user: User = None, as_json: Json = False
 ) -> None:
@@ -217,5 +226,5 @@ def policies(
     if as_json:
         print_json(found)
         return
-    rows = [(p.predicate, p.version, p.cardinality.value, p.validation.value, ", ".join(p.depends_on)) for p in found]
+    rows = [(p.predicate, p.version, p.cardinality.value, _requirement(p), ", ".join(p.depends_on)) for p in found]
     print_rows(("predicate", "version", "cardinality", "validation", "depends on"), rows)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from muniment.canonical.rows import HeldClaim
 from muniment.model.claim import LinkKind, Outcome, Status
-from muniment.model.policy import Cardinality, PredicatePolicy
+from muniment.model.policy import Cardinality, Cost, PredicatePolicy
 from muniment.model.scope import covers
 from muniment.promote.edit import Edit
 from muniment.promote.values import normalise
@@ -26,14 +26,14 @@ class Verdict:
 
 def same_value(a: HeldClaim, b: HeldClaim, policy: PredicatePolicy) -> bool:
     """Whether two claims say the same, by normalised typed value."""
-    return normalise(a.value, policy.value_type) == normalise(b.value, policy.value_type)
+    return normalise(a.value, policy) == normalise(b.value, policy)
 
 
 def admit(edit: Edit, claim: HeldClaim, policy: PredicatePolicy, *, reason: str, target: UUID | None) -> Verdict:
     """Makes `claim` validated in the working state, or leaves it out and says why.
 
-    A rival that the caller may not see, or one that started at the same moment, stands in the way: the first because
-    even the outcome would betray it, the second because no rule says which is true. `target` is a rival that the
+    A rival that the caller may not see stands in the way, because even the outcome would betray it; so does one that no
+    rule settles (`_unsettled`). Otherwise the timeline settles by authority, then by time. `target` is a rival that the
     caller declared superseded.
     """
     rivals = [
@@ -45,16 +45,31 @@ def admit(edit: Edit, claim: HeldClaim, policy: PredicatePolicy, *, reason: str,
     hidden = tuple(rival for rival in rivals if not rival.visible)
     if hidden:
         return Verdict(Outcome.CANDIDATE, "waits for review", hidden)
-    tied = tuple(r for r in rivals if r.claim_id != target and r.asserted.start == claim.asserted.start and r.valid)
-    if tied:
-        reason = f"conflicts with {tied[0].claim_id}, which holds another value from the same moment; both are kept"
-        return Verdict(Outcome.CONFLICT, reason, tied)
+    weaker = [rival for rival in rivals if rival.claim_id != target and _has_less_evidence(edit, rival, claim, policy)]
+    open_rivals = [rival for rival in rivals if rival.claim_id != target and rival not in weaker and rival.valid]
+    stuck = tuple(rival for rival in open_rivals if _unsettled(edit, claim, rival, policy))
+    if stuck:
+        reason = f"conflicts with {stuck[0].claim_id}: {_unsettled(edit, claim, stuck[0], policy)}; both are kept"
+        return Verdict(Outcome.CONFLICT, reason, stuck)
     edit.put(replace(claim, status=Status.VALIDATED, valid=claim.asserted), reason)
+    edit.disconnect([
+        link for link in edit.near.active_links(LinkKind.CONFLICTS_WITH)
+        if claim.claim_id in (link.from_claim, link.to_claim)
+    ])  # fmt: skip
+    for rival in weaker:
+        edit.connect(
+            LinkKind.SUPERSEDES, claim.claim_id, rival.claim_id, scope=claim.scope, effective_from=claim.asserted.start
+        )
     before = {rival.claim_id: rival.valid for rival in rivals}
     edit.settle(f"superseded from {_moment(claim.asserted.start)}")
     _link_rivals(edit, claim, before)
     _link_wider_scopes(edit, claim, policy)
     ended = _ended_by(edit, claim)
+    above = next((r for r in rivals if edit.near.authority(r) > edit.near.authority(claim)), None)
+    if above is not None and above.claim_id != target:
+        reason += f"; outranked by {above.claim_id}, whose source has more authority: it holds where that says nothing"
+        if not edit.near.claims[claim.claim_id].valid:
+            return Verdict(Outcome.CONFLICT, reason)
     if not ended:
         return Verdict(Outcome.VALIDATED, reason)
     where = f" in {claim.scope}" if claim.scope else ""
@@ -64,13 +79,34 @@ def admit(edit: Edit, claim: HeldClaim, policy: PredicatePolicy, *, reason: str,
     )
 
 
+def _unsettled(edit: Edit, claim: HeldClaim, rival: HeldClaim, policy: PredicatePolicy) -> str | None:
+    """Why neither authority, nor time, nor evidence says which of the two holds; None when one of them does."""
+    if edit.near.authority(rival) != edit.near.authority(claim):
+        return None
+    if rival.asserted.start == claim.asserted.start:
+        return "it holds another value from the same moment"
+    if policy.cost_of_error is Cost.CRITICAL and rival.began < claim.began:
+        return "an error is critical here, and nobody said that the new value replaces it (supersedes)"
+    return None
+
+
+def _has_less_evidence(edit: Edit, rival: HeldClaim, claim: HeldClaim, policy: PredicatePolicy) -> bool:
+    """Whether, from the same moment on and where an error is cheap, fewer independent sources say what the rival says."""
+    return (
+        policy.cost_of_error is Cost.LOW
+        and rival.asserted.start == claim.asserted.start
+        and edit.near.authority(rival) == edit.near.authority(claim)
+        and edit.near.origins(rival) < edit.near.origins(claim)
+    )
+
+
 def _link_rivals(edit: Edit, claim: HeldClaim, before: Mapping[UUID, object]) -> None:
     """Who took over from whom, as links."""
     for rival_id, valid in before.items():
         rival = edit.near.claims[rival_id]
         if rival.valid != valid:
             winner, loser = claim, rival
-        elif rival.began > claim.began:
+        elif (edit.near.authority(rival), rival.began) > (edit.near.authority(claim), claim.began):
             winner, loser = rival, claim
         else:
             continue

@@ -13,11 +13,12 @@ from muniment.model.access import AccessRule
 from muniment.model.claim import Status
 from muniment.model.policy import PredicatePolicy, policy_for
 from muniment.model.scope import covering, covers
+from muniment.model.validation import Backing
 from muniment.promote.edit import Edit
 from muniment.promote.neighbourhood import Neighbourhood, gather, lock_and_load
 from muniment.promote.ports import Desk
 from muniment.promote.proposal import Proposal
-from muniment.promote.sources import Sources, joint_rule, look_up
+from muniment.promote.sources import Source, Sources, joint_rule, look_up, of_candidates
 from muniment.promote.turn import Turn
 from muniment.promote.values import normalise, require_value, slot_of
 from muniment.store.database import Tx
@@ -35,12 +36,22 @@ class Case:
     slot: UUID
     start: datetime
     asserted: Intervals[datetime]
+    backings: list[Backing]
+    """What the citations of this proposal count for."""
+    held_backings: dict[UUID, list[Source]]
+    """The places that the candidates of the slot cite already."""
     rule: AccessRule
     edit: Edit
     cited: dict[UUID, set[tuple[UUID, int, int]]]
     target: HeldClaim | None
     premises: tuple[UUID, ...]
     now: datetime
+
+    def waits_for(self, twin: HeldClaim | None = None) -> str | None:
+        """None when the evidence validates the claim (with `twin`: together with what supports that one already)."""
+        held = [] if twin is None else self.held_backings.get(twin.claim_id, [])
+        before = [source.backing([self.proposal.subject], self.policy) for source in held]
+        return self.policy.waits_for([*before, *self.backings])
 
     @property
     def spans(self) -> set[tuple[UUID, int, int]]:
@@ -53,7 +64,8 @@ def open_case(tx: Tx, turn: Turn, desk: Desk, proposal: Proposal) -> Case:
     asked_now, asked_policies, asked_sources = (
         activity.server_now(tx), policies.open_policies(tx), look_up(tx, proposal.citations),
     )  # fmt: skip
-    now, policy = asked_now.get(), policy_for(proposal.predicate, asked_policies.get())
+    now, in_force = asked_now.get(), asked_policies.get()
+    policy = policy_for(proposal.predicate, in_force, proposal.memory_type)
     sources = asked_sources.get()
     proposal = replace(proposal, value=require_value(proposal.value, policy))
     slots = [
@@ -61,8 +73,10 @@ def open_case(tx: Tx, turn: Turn, desk: Desk, proposal: Proposal) -> Case:
         for scope in covering(proposal.scope)
     ]
     asked_cited = claims.spans_in_slots(tx, slots, [c.evidence_id for c in proposal.citations])
+    asked_candidates = of_candidates(tx, slots[:1])
     asked_resting = claims.held_of_subject(tx, proposal.subject, policy.depends_on)
-    near = gather(tx, slots=slots, extra=[proposal.supersedes] if proposal.supersedes else [], turn=turn)
+    named_target = [proposal.supersedes] if proposal.supersedes else []
+    near = gather(tx, slots=slots, extra=named_target, turn=turn, policies=in_force)
     target = _target(near, proposal, slots[0], sources, policy)
     named = _named_premises(proposal, lock_and_load(tx, proposal.premises, turn))
     start = _start(proposal, sources, target)
@@ -80,6 +94,8 @@ def open_case(tx: Tx, turn: Turn, desk: Desk, proposal: Proposal) -> Case:
         slot=slots[0],
         start=start,
         asserted=Intervals.between(start, _end(proposal, start, target)),
+        backings=sources.backings([proposal.subject], policy),
+        held_backings=asked_candidates.get(),
         rule=rule if proposal.labels is None else rule.both(AccessRule.of(proposal.labels)),
         edit=Edit.of(near, requested=sources.observed_at if desk.access.may_import and sources.imported else now),
         cited=asked_cited.get(),
@@ -96,8 +112,8 @@ def _target(
     if proposal.supersedes is None:
         start = proposal.valid_from or sources.occurred_at
         held = [claim for claim in near.in_slot(slot) if proposal.correction and claim.live and claim.visible]
-        said = normalise(proposal.value, policy.value_type)
-        return next((c for c in held if start in c.valid and normalise(c.value, policy.value_type) != said), None)
+        said = normalise(proposal.value, policy)
+        return next((c for c in held if start in c.valid and normalise(c.value, policy) != said), None)
     target = near.claims.get(proposal.supersedes)
     if target is None or not target.visible:
         raise NotFound("no claim to supersede with this id that this session may see")

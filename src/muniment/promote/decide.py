@@ -13,16 +13,17 @@ from pydantic import ValidationError
 from muniment.canonical import activity, claims, policies
 from muniment.canonical.access import register_tenant
 from muniment.canonical.rows import Changes, HeldClaim, HeldLink
-from muniment.errors import ClaimMovedOn, InvalidInput, NotFound, RivalTruth
+from muniment.errors import ClaimMovedOn, InvalidInput, NotFound, PolicyUnmet, RivalTruth
 from muniment.model.claim import Decision, LinkKind, Outcome, Status
 from muniment.model.policy import PredicatePolicy, policy_for
+from muniment.model.validation import Person
 from muniment.promote.admit import admit
 from muniment.promote.drafts import describe
 from muniment.promote.edit import Edit
 from muniment.promote.neighbourhood import gather
 from muniment.promote.ports import Desk
 from muniment.promote.proposal import Citation
-from muniment.promote.sources import joint_rule, look_up
+from muniment.promote.sources import Source, joint_rule, look_up, of_candidates
 from muniment.promote.turn import Turn, in_turn
 from muniment.promote.values import says_no_more
 from muniment.store.database import Tx
@@ -36,18 +37,25 @@ class _Open:
     claim: HeldClaim
     policy: PredicatePolicy
     edit: Edit
+    places: list[Source]
+    """Where its evidence says it, while it is a candidate."""
     now: datetime
 
 
 def confirm(desk: Desk, claim_id: UUID, *, by: str, reason: str, citations: Sequence[Citation]) -> Decision:
     """Validates a candidate. Raises `ClaimMovedOn` when it is no longer one, `RivalTruth` when another validated claim
-    holds its slot from the same moment, `NotFound`. Confirming what is validated changes nothing."""
+    holds its slot from the same moment, `PolicyUnmet` when the policy asks for more than a person's word, `NotFound`.
+    Confirming what is validated changes nothing, unless its policy asks to have it confirmed again now and then."""
 
     def decide(tx: Tx, held: _Open) -> tuple[Outcome, str]:
         text = f"confirmed by {by}" + (f": {reason}" if reason else "")
         if held.claim.status is Status.VALIDATED:
-            return Outcome.VALIDATED, "validated already; nothing changed"
+            if held.policy.reconfirm_after is None:
+                return Outcome.VALIDATED, "validated already; nothing changed"
+            held.edit.renew(held.claim, text)
+            return Outcome.VALIDATED, text
         _require(held.claim, Status.CANDIDATE)
+        _require_policy(tx, held, by, citations)
         return _make_live(held, text)
 
     return _decide(desk, claim_id, "confirm", citations, "supports", decide)
@@ -141,12 +149,14 @@ def _open(tx: Tx, turn: Turn, claim_id: UUID) -> _Open:
         raise missing
     turn.take(tx, first.subject_id)
     asked_now, asked_policies = activity.server_now(tx), policies.open_policies(tx)
-    near = gather(tx, slots=[first.slot], turn=turn)
+    asked_places, in_force = of_candidates(tx, [first.slot]), asked_policies.get()
+    near = gather(tx, slots=[first.slot], turn=turn, policies=in_force)
     claim = near.claims[claim_id]
     if not claim.visible:
         raise missing
     now = asked_now.get()
-    return _Open(claim, policy_for(claim.predicate, asked_policies.get()), Edit.of(near, requested=now), now)
+    policy = policy_for(claim.predicate, in_force, claim.memory_type)
+    return _Open(claim, policy, Edit.of(near, requested=now), asked_places.get().get(claim_id, []), now)
 
 
 def _require(claim: HeldClaim, *statuses: Status) -> None:
@@ -154,6 +164,19 @@ def _require(claim: HeldClaim, *statuses: Status) -> None:
         raise ClaimMovedOn(
             f"claim {claim.claim_id} is {claim.status.value} now, not {' or '.join(s.value for s in statuses)}; "
             "read its history, then decide again"
+        )
+
+
+def _require_policy(tx: Tx, held: _Open, by: str, citations: Sequence[Citation]) -> None:
+    """Raises `PolicyUnmet` when neither the evidence nor this person's decision is what the policy asks for."""
+    subjects = [held.claim.subject_id]
+    places = [*held.places, *(source for _, source in look_up(tx, citations).get().spans)]
+    backings = [place.backing(subjects, held.policy) for place in places]
+    missing = held.policy.waits_for(backings, person=Person(by, is_subject=by in subjects))
+    if missing is not None:
+        raise PolicyUnmet(
+            f"the policy of {held.claim.predicate!r} asks for more than a person's word: it {missing}. Give the "
+            "evidence it asks for, or propose the claim again with it"
         )
 
 
@@ -182,7 +205,6 @@ def _make_live(held: _Open, reason: str) -> tuple[Outcome, str]:
             "another validated claim holds this slot from the same moment, or one that this session may not see; "
             "nothing was changed. Retract or correct the other one first, or ask who may see both"
         )
-    edit.disconnect(_conflicts(edit, claim))
     return verdict.outcome, verdict.reason
 
 

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from muniment.canonical.claims import version_row
 from muniment.canonical.edits import EditRows, SupportRow, write_edit
-from muniment.canonical.rows import Changes, HeldClaim, HeldLink
+from muniment.canonical.rows import Changes, HeldClaim, HeldLink, Said
 from muniment.model.access import AccessRule
 from muniment.model.claim import Link, LinkKind, Status
 from muniment.model.ids import new_id
@@ -34,6 +34,7 @@ class Edit:
     loaded: dict[UUID, HeldClaim]
     rules: set[AccessRule] = field(default_factory=set)
     reasons: dict[UUID, str] = field(default_factory=dict)
+    renewed: set[UUID] = field(default_factory=set)
     supports: list[SupportRow] = field(default_factory=list)
     links: list[HeldLink] = field(default_factory=list)
     ended_links: list[UUID] = field(default_factory=list)
@@ -47,6 +48,11 @@ class Edit:
         """Sets the working state of a claim, new or loaded."""
         self.near.claims[claim.claim_id] = claim
         self.reasons[claim.claim_id] = reason
+
+    def renew(self, claim: HeldClaim, reason: str) -> None:
+        """Writes a new version of a claim though nothing about it changes: somebody said that it still holds."""
+        self.renewed.add(claim.claim_id)
+        self.put(claim, reason)
 
     def cite(
         self, claim_id: UUID, citation: Citation, source: Source, *, stance: str = "supports",
@@ -65,8 +71,9 @@ class Edit:
             source.access_id,
         )
         self.supports.append(row)
-        if asserted_from is not None:
-            self.near.starts.setdefault(claim_id, set()).add(asserted_from)
+        if stance == "supports":
+            said = Said(asserted_from, source.source, source.trust, source.author or source.source)
+            self.near.said.setdefault(claim_id, set()).add(said)
 
     def widened(self, tx: Tx, claim: HeldClaim, rule: AccessRule) -> HeldClaim:
         """The claim with one more alternative of who may see it: whoever may see another source of it."""
@@ -109,7 +116,7 @@ class Edit:
                 claim, version=self.loaded[key].version + 1 if key in self.loaded else 1, reason=self.reasons.get(key)
             )
             for key, claim in self.near.claims.items()
-            if key not in self.loaded or _held_differs(claim, self.loaded[key])
+            if key not in self.loaded or key in self.renewed or _held_differs(claim, self.loaded[key])
         ]
 
     def known_from(self, changed: list[HeldClaim]) -> datetime:

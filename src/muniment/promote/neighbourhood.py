@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
 from muniment.canonical import claims
-from muniment.canonical.rows import HeldClaim, HeldLink
+from muniment.canonical.rows import HeldClaim, HeldLink, Said
 from muniment.model.claim import LinkKind, Status
+from muniment.model.evidence import Trust
+from muniment.model.policy import PredicatePolicy, policy_for
 from muniment.model.scope import covers
 from muniment.promote.settle import Assertion, Settled, Turned, settle
 from muniment.promote.turn import Turn
 from muniment.store.database import Tx
+
+_LOST = (UUID(int=0),)
+"""A premise that never holds: that of a claim whose last support was withdrawn."""
 
 
 @dataclass(slots=True)
@@ -22,8 +27,9 @@ class Neighbourhood:
 
     claims: dict[UUID, HeldClaim] = field(default_factory=dict)
     links: dict[UUID, HeldLink] = field(default_factory=dict)
-    starts: dict[UUID, set[datetime]] = field(default_factory=dict)
-    """From when the supports of a claim say that it held."""
+    said: dict[UUID, set[Said]] = field(default_factory=dict)
+    """What the supports of a claim say of it. A claim with none has lost its evidence, and holds never."""
+    policies: Sequence[PredicatePolicy] = ()
     premises: dict[UUID, HeldClaim] = field(default_factory=dict)
     """Claims outside of `claims` that some of them rest on: read, and not changed."""
 
@@ -38,6 +44,39 @@ class Neighbourhood:
     def active_links(self, kind: LinkKind) -> list[HeldLink]:
         """The active links of one kind."""
         return [link for link in self.links.values() if link.kind == kind and link.state == "active"]
+
+    def policy_of(self, claim: HeldClaim) -> PredicatePolicy:
+        """The policy in force for the claim's predicate."""
+        return policy_for(claim.predicate, self.policies, claim.memory_type)
+
+    def authority(self, claim: HeldClaim, start: datetime | None = None) -> int:
+        """The highest authority among the sources that say the claim holds from `start` on (from its beginning)."""
+        policy = self.policy_of(claim)
+        until = claim.began if start is None else start
+        said = self.said.get(claim.claim_id, ())
+        ranked = [
+            policy.authority(s.source, Trust(s.trust))
+            for s in said
+            if s.start is not None and (s.start == until or (start is None and s.start < until))
+        ]
+        return max(ranked, default=0)
+
+    def origins(self, claim: HeldClaim) -> int:
+        """How many independent sources support the claim."""
+        return len({said.origin for said in self.said.get(claim.claim_id, ())})
+
+    def _turns(self, claim: HeldClaim, superseded: list[HeldClaim]) -> list[Turned[datetime]]:
+        """When the claim was said to begin, and its place among its rivals then: by the authority of who says so, then
+        by that moment; UUIDv7 settles a tie by when the claims were made. A claim that says it supersedes another one
+        of its slot comes after that one."""
+        after = [(self.authority(rival), rival.began) for rival in superseded]
+        first = (self.authority(claim), claim.began)
+        starts = {s.start for s in self.said.get(claim.claim_id, ()) if s.start is not None and s.start > claim.began}
+        again = [((self.authority(claim, start), start), start) for start in starts]
+        return [
+            Turned((max([order, *after]), claim.claim_id.bytes), start)
+            for order, start in [(first, claim.asserted.start), *again]
+        ]
 
     def settled(self, *, candidate: HeldClaim | None = None) -> dict[UUID, Settled[datetime]]:
         """What is left of each live claim; with `candidate`, as if that one were live too."""
@@ -60,10 +99,10 @@ class Neighbourhood:
         assertions = {
             key: Assertion(
                 claim.asserted,
-                premises.get(key, ()),
+                premises.get(key, ()) if self.said.get(key) else _LOST,
                 enders.get(key, ()),
                 claim.slot,
-                _turns(claim, self.starts.get(key, set()), ended.get(key, [])),
+                self._turns(claim, ended.get(key, [])),
             )
             for key, claim in live.items()
         }
@@ -71,30 +110,23 @@ class Neighbourhood:
         return settle(assertions, fixed)
 
 
-def _turns(claim: HeldClaim, starts: set[datetime], superseded: list[HeldClaim]) -> list[Turned[datetime]]:
-    """When the claim was said to begin, and its place among its rivals then: by that moment; UUIDv7 settles a tie by
-    when the claims were made. A claim that says it supersedes a later one of its slot comes after that one."""
-    after = [rival.began for rival in superseded]
-    first = Turned((max([claim.began, *after]), claim.claim_id.bytes), claim.asserted.start)
-    again = [Turned((max([start, *after]), claim.claim_id.bytes), start) for start in starts if start > claim.began]
-    return [first, *again]
-
-
-def gather(tx: Tx, *, slots: Iterable[UUID], extra: Iterable[UUID] = (), turn: Turn) -> Neighbourhood:
+def gather(
+    tx: Tx, *, slots: Iterable[UUID], extra: Iterable[UUID] = (), turn: Turn, policies: Sequence[PredicatePolicy]
+) -> Neighbourhood:
     """Loads the slots, the claims in `extra` with theirs, and everything that rests on what was loaded.
 
     Raises `WholeTenantNeeded` when that leads to subjects which this transaction has not locked.
     """
-    found = Neighbourhood()
+    found = Neighbourhood(policies=policies)
     seen: set[UUID] = set()
     pending = set(slots) | {claim.slot for claim in lock_and_load(tx, extra, turn).values()}
     while pending:
         held, linked = claims.held_in_slots(tx, pending), claims.links_of_slots(tx, pending)
-        started = claims.starts_in_slots(tx, pending)
+        backed = claims.backing_in_slots(tx, pending)
         fresh_links = linked.get()
         found.claims.update(held.get())
         found.links.update(fresh_links)
-        found.starts.update(started.get())
+        found.said.update(backed.get())
         seen |= pending
         outside = {end for link in fresh_links.values() for end in _downstream(link, found.claims)}
         pending = {claim.slot for claim in lock_and_load(tx, outside, turn).values()} - seen

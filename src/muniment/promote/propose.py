@@ -20,7 +20,7 @@ from muniment.promote.turn import Turn, in_turn
 from muniment.promote.values import says_no_more
 from muniment.store.database import Tx
 
-VALIDATED_REASON = "validated, by an exact quote"
+VALIDATED_REASON = "validated, by its evidence"
 
 
 def propose(desk: Desk, proposal: Proposal) -> Decision:
@@ -142,7 +142,7 @@ def _add_support(tx: Tx, case: Case, twin: HeldClaim) -> str:
 
 def _admit_candidate(case: Case, twin: HeldClaim) -> Verdict:
     """What one more support does to a candidate: a quote may be what it waited for."""
-    waits = case.sources.waits_for(case.policy)
+    waits = case.waits_for(twin)
     if waits is not None:
         return Verdict(Outcome.CANDIDATE, waits)
     _end_target(case, twin, "")
@@ -164,7 +164,7 @@ def _end_target(case: Case, twin: HeldClaim, reason: str) -> tuple[Outcome, str]
 def _assert_new(tx: Tx, case: Case, prepared: object) -> Decision:
     """A claim that nobody made before: validated at once, or a candidate that says what it waits for."""
     claim = _new_claim(case)
-    edit, waits = case.edit, case.sources.waits_for(case.policy)
+    edit, waits = case.edit, case.waits_for()
     if case.rule.access_id != 0:
         edit.rules.add(case.rule)
     edit.put(claim, waits or VALIDATED_REASON)
@@ -196,7 +196,7 @@ def _admit_new(case: Case, claim: HeldClaim) -> Verdict:
         _link_target(case, claim, state="active")
     verdict = admit(
         case.edit, claim, case.policy, target=None if target is None else target.claim_id,
-        reason=f"{'corrects what never was' if case.proposal.correction else 'validated'}, by an exact quote",
+        reason=f"{'corrects what never was' if case.proposal.correction else 'validated'}, by its evidence",
     )  # fmt: skip
     if verdict.rivals and target is not None:
         # It waits after all, and so does what it would have done to the other one.

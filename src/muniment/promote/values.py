@@ -7,6 +7,7 @@ import json
 import math
 import re
 import unicodedata
+from collections.abc import Callable, Mapping
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -19,6 +20,7 @@ from muniment.model.text import require_json, require_name
 
 MAX_VALUE_BYTES = 256 * 1024
 _SPACE = re.compile(r"\s+")
+_CURRENCY = re.compile(r"[A-Z]{3}")
 
 
 def require_value(value: Any, policy: PredicatePolicy) -> Any:
@@ -26,29 +28,76 @@ def require_value(value: Any, policy: PredicatePolicy) -> Any:
     if value is None:
         raise InvalidInput("the value is missing; a claim says something")
     require_json(value, what="the value", max_bytes=MAX_VALUE_BYTES)
-    normalise(value, policy.value_type)
+    normalise(value, policy)
     return value
 
 
-def normalise(value: Any, value_type: ValueType | None) -> str:
-    """A text that is equal for equal values: `100` and `100.0`, `"Green  Tea"` and `"green tea"`.
+def normalise(value: Any, policy: PredicatePolicy) -> str:
+    """A text that is equal for equal values: `100` and `100.0`, `"Green  Tea"` and `"green tea"`, `"20 km"` and
+    `{"amount": 20, "unit": "km"}`.
 
-    Raises `InvalidInput` when the value is not of the declared type.
+    Raises `InvalidInput` when the value is not of the type that the policy declares.
     """
-    match value_type:
-        case ValueType.NUMBER:
-            return json.dumps(["number", _number(value)])
-        case ValueType.DATE:
-            return json.dumps(["date", _date(value)])
-        case ValueType.BOOLEAN if not isinstance(value, bool):
-            raise InvalidInput(f"{value!r} is not a boolean, which this predicate's policy asks for")
-        case ValueType.SUBJECT:
-            return json.dumps(["subject", require_name(value, what="a subject as value")])
-        case ValueType.LIST if not isinstance(value, list | tuple):
-            raise InvalidInput(f"{value!r} is not a list, which this predicate's policy asks for")
-        case ValueType.TEXT if not isinstance(value, str):
-            raise InvalidInput(f"{value!r} is not text, which this predicate's policy asks for")
+    if isinstance(policy.value_type, dict):
+        _require_schema(value, policy.value_type)
+    elif policy.value_type is not None and (typed := _TYPED[policy.value_type](value, policy)) is not None:
+        return json.dumps([policy.value_type.value, typed])
     return json.dumps(_plain(value), ensure_ascii=False, sort_keys=True)
+
+
+def _require_schema(value: Any, schema: Mapping[str, Any]) -> None:
+    from jsonschema import Draft202012Validator  # slow to import, and rarely declared
+    from jsonschema.exceptions import best_match
+
+    error = best_match(Draft202012Validator(schema).iter_errors(value))
+    if error is not None:
+        raise InvalidInput(f"the value does not fit the schema of this predicate's policy: {error.message[:200]}")
+
+
+def _require_kind(kinds: type | tuple[type, ...], what: str) -> Callable[[Any, PredicatePolicy], str | None]:
+    """Checks the type; such a value is compared as it would be without a declared type."""
+
+    def check(value: Any, policy: PredicatePolicy) -> str | None:
+        if not isinstance(value, kinds):
+            raise InvalidInput(f"{value!r} is not {what}, which this predicate's policy asks for")
+        return None
+
+    return check
+
+
+def _quantity(value: Any, policy: PredicatePolicy) -> str:
+    """A number, or an amount with its unit where the policy names one: `20`, `"20 km"`, `{"amount": 20, "unit": "km"}`.
+    Units are compared, never converted."""
+    if policy.unit is None:
+        return _number(value)
+    amount, unit = _amount_of(value, "unit", default=policy.unit)
+    if unit != policy.unit:
+        raise InvalidInput(f"{value!r} is not in {policy.unit}, the unit of this predicate's policy; convert it first")
+    return f"{_number(amount)} {unit}"
+
+
+def _money(value: Any, policy: PredicatePolicy) -> str:
+    """An amount with a currency (ISO 4217): `"EUR 100"`, `"100 EUR"`, `{"amount": 100, "currency": "EUR"}`."""
+    amount, currency = _amount_of(value, "currency", default=None)
+    if currency is None or not _CURRENCY.fullmatch(currency):
+        raise InvalidInput(f"{value!r} has no currency; write it like 'EUR 100' with a code of ISO 4217")
+    return f"{currency} {_number(amount)}"
+
+
+def _amount_of(value: Any, key: str, *, default: str | None) -> tuple[Any, str | None]:
+    if isinstance(value, dict):
+        if not set(value) <= {"amount", key} or "amount" not in value or not isinstance(value.get(key, ""), str):
+            raise InvalidInput(f"{value!r} is no amount; write it like {{'amount': 100, {key!r}: …}}")
+        return value["amount"], value.get(key, default)
+    if isinstance(value, str):
+        parts = value.split()
+        if len(parts) == 2:
+            return (parts[1], parts[0]) if _CURRENCY.fullmatch(parts[0]) else (parts[0], parts[1])
+    return value, default
+
+
+def _subject(value: Any, policy: PredicatePolicy) -> str:
+    return require_name(value, what="a subject as value")
 
 
 def _plain(value: Any) -> Any:
@@ -99,11 +148,22 @@ def _date(value: Any) -> str:
         ) from None
 
 
+_TYPED: Mapping[ValueType, Callable[[Any, PredicatePolicy], str | None]] = {
+    ValueType.NUMBER: _quantity,
+    ValueType.MONEY: _money,
+    ValueType.DATE: lambda value, policy: _date(value),
+    ValueType.BOOLEAN: _require_kind(bool, "a boolean"),
+    ValueType.SUBJECT: _subject,
+    ValueType.LIST: _require_kind((list, tuple), "a list"),
+    ValueType.TEXT: _require_kind(str, "text"),
+}
+
+
 def slot_of(subject: str, predicate: str, scope: str, value: Any, policy: PredicatePolicy) -> UUID:
     """What may hold one truth at a time: subject, predicate and scope, and the value where many are allowed."""
     parts = [subject, predicate, scope]
     if policy.cardinality is Cardinality.MANY:
-        parts.append(normalise(value, policy.value_type))
+        parts.append(normalise(value, policy))
     return UUID(bytes=hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).digest()[:16])
 
 

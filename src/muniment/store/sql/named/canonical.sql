@@ -67,8 +67,14 @@ SELECT pg_advisory_xact_lock(hashtextextended(current_setting('muniment.tenant')
 SELECT evidence_id FROM canonical.evidence
 WHERE evidence_id = ANY (%(ids)s) AND access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[])
 
--- :name evidence_for_claims -- what a claim needs to know of its evidence, with the rule that guards it
-SELECT e.evidence_id, char_length(e.content) AS length, e.role, e.trust, e.occurred_at, e.observed_at, e.access_id,
-       e.recorded_at - e.observed_at > interval '5 seconds' AS imported,
-       e.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[]) AS visible
-FROM canonical.evidence e WHERE e.evidence_id = ANY (%(ids)s)
+-- :name cited -- what a claim needs to know of the places that it cites, with the rule that guards them
+SELECT c.* FROM unnest(%(ids)s::uuid[], %(starts)s::integer[], %(stops)s::integer[]) AS p (id, start, stop)
+CROSS JOIN LATERAL canonical.cited(p.id, p.start, p.stop) c
+
+-- :name cited_by_candidates -- the same of the places that the candidates of some slots cite already
+SELECT s.claim_id, c.*
+FROM canonical.claim_version v
+JOIN canonical.claim_evidence s ON s.tenant_id = v.tenant_id AND s.claim_id = v.claim_id
+CROSS JOIN LATERAL canonical.cited(s.evidence_id, lower(s.span), CASE WHEN s.quoted THEN upper(s.span) END) c
+WHERE v.slot = ANY (%(slots)s) AND upper_inf(v.known) AND v.status = 'candidate'
+  AND s.stance = 'supports' AND upper_inf(s.known)

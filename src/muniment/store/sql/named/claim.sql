@@ -28,12 +28,13 @@ CROSS JOIN LATERAL (
     UNION ALL SELECT * FROM canonical.claim_link WHERE tenant_id = c.tenant_id AND to_claim = c.claim_id) l
 WHERE c.slot = ANY (%(slots)s) AND upper_inf(l.known) AND l.state <> 'rejected'
 
--- :name starts_in_slots -- from when each support says its claim held
-SELECT s.claim_id, array_agg(DISTINCT s.asserted_from) AS starts
-FROM canonical.claim c CROSS JOIN LATERAL (
+-- :name backing_in_slots -- which sources support the claims of some slots, and from when they say that it held
+SELECT DISTINCT s.claim_id, s.asserted_from, e.source, e.trust, coalesce(e.author_id, e.source) AS origin
+FROM canonical.claim c
+CROSS JOIN LATERAL (
     SELECT * FROM canonical.claim_evidence WHERE tenant_id = c.tenant_id AND claim_id = c.claim_id OFFSET 0) s
-WHERE c.slot = ANY (%(slots)s) AND s.asserted_from IS NOT NULL AND upper_inf(s.known)
-GROUP BY s.claim_id
+JOIN canonical.evidence e ON e.tenant_id = s.tenant_id AND e.evidence_id = s.evidence_id
+WHERE c.slot = ANY (%(slots)s) AND s.stance = 'supports' AND upper_inf(s.known)
 
 -- :name spans_in_slots -- from the few claims of a slot, not from everything that one long document supports
 SELECT s.claim_id, s.evidence_id, lower(s.span) AS start, upper(s.span) AS stop
