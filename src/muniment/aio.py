@@ -63,6 +63,8 @@ class AsyncSession:
     correct = _session(Session.correct)
     define = _session(Session.define)
     policies = _session(Session.policies)
+    try_policy = _session(Session.try_policy)
+    apply_policy = _session(Session.apply_policy)
     claims = _session(Session.claims)
     history = _session(Session.history)
     why = _session(Session.why)

@@ -17,7 +17,10 @@ from muniment.model.payload import Hit, Payload
 from muniment.model.policy import PredicatePolicy
 from muniment.model.scope import parse_scope
 from muniment.model.text import require_name, require_text
+from muniment.model.trial import PolicyTrial
 from muniment.promote import decide as deciding
+from muniment.promote import define as defining
+from muniment.promote import redecide
 from muniment.promote.drafts import make_draft
 from muniment.promote.ports import Desk
 from muniment.promote.preserve import Preserved, preserve, read_back
@@ -190,7 +193,17 @@ class Session:
 
     def define(self, policy: PredicatePolicy | Mapping[str, Any]) -> PredicatePolicy:
         """Declares how a predicate behaves, from now on; the same again changes nothing. Raises `InvalidInput`."""
-        return deciding.define(self._desk, deciding.parse_policy(policy))
+        return defining.define(self._desk, defining.parse_policy(policy))
+
+    def try_policy(self, policy: PredicatePolicy | Mapping[str, Any]) -> PolicyTrial:
+        """What a policy would decide otherwise: claims made so far are judged again under it, beside the decisions in
+        force. Writes nothing. Raises `InvalidInput`."""
+        return redecide.try_policy(self._desk, defining.parse_policy(policy))
+
+    def apply_policy(self, policy: PredicatePolicy | Mapping[str, Any]) -> PolicyTrial:
+        """Puts a policy in force, and decides again what was decided before it, as new versions known from now on.
+        Raises `InvalidInput`, `RivalTruth`."""
+        return redecide.apply_policy(self._desk, defining.parse_policy(policy))
 
     def policies(self) -> list[PredicatePolicy]:
         """The policies in force."""

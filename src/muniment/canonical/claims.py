@@ -30,6 +30,16 @@ def held_of_subject(tx: Tx, subject: str, predicates: Sequence[str]) -> Answer[d
     return _held(tx, "held_of_subject", {"subject": subject, "predicates": list(predicates)})
 
 
+def held_of_pattern(tx: Tx, predicate: str | None) -> Answer[dict[UUID, HeldClaim]]:
+    """Every claim of a predicate; None: of all predicates."""
+    return _held(tx, "held_of_predicate", {"predicate": predicate})
+
+
+def confirmed_by_people(tx: Tx, claim_ids: Iterable[UUID]) -> Answer[set[UUID]]:
+    """Those of these claims that somebody confirmed, restored, or approved in a review."""
+    return Answer(tx, "confirmed_by_people", {"ids": list(claim_ids)}, lambda rows: {row["claim_id"] for row in rows})
+
+
 def _held(tx: Tx, statement: str, parameters: dict[str, Any]) -> Answer[dict[UUID, HeldClaim]]:
     return Answer(tx, statement, parameters, lambda rows: {row["claim_id"]: _to_held(row) for row in rows})
 

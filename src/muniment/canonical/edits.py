@@ -102,6 +102,7 @@ def _version(claim: HeldClaim) -> dict[str, Any]:
         "status": claim.status.value,
         "asserted": multirange_text(claim.asserted),
         "valid": multirange_text(claim.valid),
+        "cardinality": claim.cardinality,
         "confidence": claim.confidence,
         "access_id": claim.access_id,
         "reason": claim.reason,
@@ -130,6 +131,7 @@ def _link(link: HeldLink, access_id: int) -> dict[str, Any]:
         "scope": link.scope,
         "effective_from": None if link.effective_from is None else link.effective_from.isoformat(),
         "correction": link.correction,
+        "named": link.named,
         "state": link.state,
         "access_id": access_id,
     }

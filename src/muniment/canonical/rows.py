@@ -65,6 +65,8 @@ class HeldLink:
     effective_from: datetime | None
     correction: bool
     state: str
+    named: bool = False
+    """Whether somebody named the other claim, rather than the timeline having found it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,8 +16,9 @@ from muniment.cli.options import Grants, Json, Labels, Moment, Target, Tenant, U
 from muniment.cli.render import print_json, print_rows, say, stderr
 from muniment.errors import InvalidInput, InvalidText
 from muniment.ingest import FileReport, ingest
-from muniment.model.claim import Decision, Outcome
+from muniment.model.claim import Decision, Outcome, Status
 from muniment.model.policy import PredicatePolicy
+from muniment.model.trial import Period, PolicyTrial
 from muniment.model.validation import Validation
 
 ClaimId = Annotated[str, typer.Argument(metavar="CLAIM")]
@@ -35,6 +37,8 @@ def register(app: typer.Typer) -> None:
     policy = typer.Typer(help="Declare how predicates behave.", no_args_is_help=True)
     policy.command(name="define")(define)
     policy.command(name="list")(policies)
+    policy.command(name="try")(try_policies)
+    policy.command(name="apply")(apply_policies)
     app.add_typer(policy, name="policy")
 
 
@@ -196,18 +200,69 @@ def define(
     file: Annotated[Path, typer.Argument(help="TOML: one [[policy]] table a predicate.")],
     target: Target = None, tenant: Tenant = "default", grants: Grants = None, user: User = None, as_json: Json = False,
 ) -> None:  # fmt: skip
-    """Put the policies of a TOML file in force."""
+    """Put the policies of a TOML file in force, for what is proposed from now on."""
+    tables = _policy_tables(file)
+    with session(target, tenant, grants, user) as opened:
+        defined = [opened.define(table) for table in tables]
+    print_json(defined) if as_json else print_rows(
+        ("predicate", "version"), [(p.predicate, p.version) for p in defined]
+    )
+
+
+def try_policies(
+    file: Annotated[Path, typer.Argument(help="TOML: one [[policy]] table a predicate.")],
+    target: Target = None, tenant: Tenant = "default", grants: Grants = None, user: User = None, as_json: Json = False,
+) -> None:  # fmt: skip
+    """Show what the policies of a TOML file, each by itself, would decide otherwise. Writes nothing."""
+    tables = _policy_tables(file)
+    with session(target, tenant, grants, user) as opened:
+        _print_trials([opened.try_policy(table) for table in tables], as_json)
+
+
+def apply_policies(
+    file: Annotated[Path, typer.Argument(help="TOML: one [[policy]] table a predicate.")],
+    target: Target = None, tenant: Tenant = "default", grants: Grants = None, user: User = None, as_json: Json = False,
+) -> None:  # fmt: skip
+    """Put policies in force, and decide again what was decided before them."""
+    tables = _policy_tables(file)
+    with session(target, tenant, grants, user) as opened:
+        _print_trials([opened.apply_policy(table) for table in tables], as_json)
+
+
+def _print_trials(trials: list[PolicyTrial], as_json: bool) -> None:
+    if as_json:
+        print_json(trials)
+        return
+    print_rows(
+        ("claim", "subject", "statement", "before", "after", "why"),
+        [
+            (c.claim_id, c.subject_id, c.statement, _holding(c.status_before, c.valid_before),
+             _holding(c.status_after, c.valid_after), c.reason or "")
+            for trial in trials for c in trial.changes
+        ],
+    )  # fmt: skip
+    for trial in trials:
+        hidden = f", {trial.hidden} more that you may not see" if trial.hidden else ""
+        done = "decided again" if trial.applied else "would be decided again"
+        say(f"{trial.policy.predicate}: {trial.decided} claims {done}, {len(trial.changes)} otherwise{hidden}")
+
+
+def _holding(status: Status, valid: Sequence[Period]) -> str:
+    """A status, and for what holds the periods in which it does."""
+    if status is not Status.VALIDATED:
+        return status.value
+    periods = [f"{'…' if a is None else a.date()}–{'…' if b is None else b.date()}" for a, b in valid]
+    return f"validated {', '.join(periods) or 'never'}"
+
+
+def _policy_tables(file: Path) -> list[dict[str, Any]]:
     try:
         tables = tomllib.loads(file.read_text(encoding="utf-8")).get("policy", [])
     except (OSError, ValueError) as error:
         raise InvalidInput(f"{file} cannot be read as TOML: {error}") from None
     if not isinstance(tables, list) or not tables:
         raise InvalidInput(f"{file} has no [[policy]] table; write one for each predicate")
-    with session(target, tenant, grants, user) as opened:
-        defined = [opened.define(table) for table in tables]
-    print_json(defined) if as_json else print_rows(
-        ("predicate", "version"), [(p.predicate, p.version) for p in defined]
-    )
+    return tables
 
 
 def _requirement(policy: PredicatePolicy) -> str:

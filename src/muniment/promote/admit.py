@@ -58,8 +58,9 @@ def admit(edit: Edit, claim: HeldClaim, policy: PredicatePolicy, *, reason: str,
     ])  # fmt: skip
     for rival in weaker:
         edit.connect(
-            LinkKind.SUPERSEDES, claim.claim_id, rival.claim_id, scope=claim.scope, effective_from=claim.asserted.start
-        )
+            LinkKind.SUPERSEDES, claim.claim_id, rival.claim_id, scope=claim.scope,
+            effective_from=claim.asserted.start, named=True,
+        )  # fmt: skip
     before = {rival.claim_id: rival.valid for rival in rivals}
     edit.settle(f"superseded from {_moment(claim.asserted.start)}")
     _link_rivals(edit, claim, before)
@@ -91,7 +92,7 @@ def _unsettled(edit: Edit, claim: HeldClaim, rival: HeldClaim, policy: Predicate
 
 
 def _has_less_evidence(edit: Edit, rival: HeldClaim, claim: HeldClaim, policy: PredicatePolicy) -> bool:
-    """Whether, from the same moment on and where an error is cheap, fewer independent sources say what the rival says."""
+    """Whether, from the same moment on and where an error is cheap, fewer independent sources back the rival."""
     return (
         policy.cost_of_error is Cost.LOW
         and rival.asserted.start == claim.asserted.start

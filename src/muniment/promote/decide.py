@@ -1,24 +1,19 @@
-"""Decisions about a claim that exists: confirm, reject, retract, restore. And the policies themselves."""
+"""Decisions about a claim that exists: confirm, reject, retract, restore."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
-from pydantic import ValidationError
-
 from muniment.canonical import activity, claims, policies
-from muniment.canonical.access import register_tenant
-from muniment.canonical.rows import Changes, HeldClaim, HeldLink
-from muniment.errors import ClaimMovedOn, InvalidInput, NotFound, PolicyUnmet, RivalTruth
+from muniment.canonical.rows import HeldClaim, HeldLink
+from muniment.errors import ClaimMovedOn, NotFound, PolicyUnmet, RivalTruth
 from muniment.model.claim import Decision, LinkKind, Outcome, Status
 from muniment.model.policy import PredicatePolicy, policy_for
 from muniment.model.validation import Person
 from muniment.promote.admit import admit
-from muniment.promote.drafts import describe
 from muniment.promote.edit import Edit
 from muniment.promote.neighbourhood import gather
 from muniment.promote.ports import Desk
@@ -27,7 +22,6 @@ from muniment.promote.sources import Source, joint_rule, look_up, of_candidates
 from muniment.promote.turn import Turn, in_turn
 from muniment.promote.values import says_no_more
 from muniment.store.database import Tx
-from muniment.store.statements import sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,23 +90,6 @@ def restore(desk: Desk, claim_id: UUID, *, reason: str) -> Decision:
         return _make_live(held, "restored" + (f": {reason}" if reason else ""))
 
     return _decide(desk, claim_id, "restore", (), "supports", decide)
-
-
-def define(desk: Desk, policy: PredicatePolicy) -> PredicatePolicy:
-    """Puts a policy in force from now on, as a new version when it differs from the one in force."""
-    with desk.database.transaction(desk.access, reach="tenant") as tx:
-        tx.execute(sql("lock_subject"), {"subject": "policy " + policy.predicate})
-        asked_now, asked = activity.server_now(tx), policies.open_policies(tx)
-        standing = {held.predicate: held for held in asked.get()}.get(policy.predicate)
-        if standing is not None and standing.definition() == policy.definition():
-            return standing
-        if register_tenant(tx).get():
-            desk.follower.follow(tx, Changes(new_tenant=True), desk.follower.prepare())
-        at = asked_now.get()
-        activity_id = activity.record(
-            tx, "define", actor=desk.access.actor, at=at, used={"predicate": policy.predicate}
-        )
-        return policies.insert_policy(tx, policy, at=at, activity_id=activity_id)
 
 
 def _decide(
@@ -197,7 +174,7 @@ def _make_live(held: _Open, reason: str) -> tuple[Outcome, str]:
             edit.put(replace(corrected, status=Status.RETRACTED), f"corrected: it never was; see {claim.claim_id}")
         edit.connect(
             LinkKind.SUPERSEDES, claim.claim_id, target, scope=link.scope, effective_from=link.effective_from,
-            correction=link.correction,
+            correction=link.correction, named=link.named,
         )  # fmt: skip
     verdict = admit(edit, claim, held.policy, reason=reason, target=target)
     if verdict.rivals:
@@ -229,7 +206,7 @@ def _end(held: _Open, status: Status, reason: str) -> None:
         # Kept as a proposal: restoring the claim does all of it again.
         edit.connect(
             LinkKind.SUPERSEDES, claim.claim_id, link.to_claim, scope=link.scope, effective_from=link.effective_from,
-            state="proposed", correction=link.correction,
+            state="proposed", correction=link.correction, named=link.named,
         )  # fmt: skip
         if link.correction and edit.near.claims[link.to_claim].status is Status.RETRACTED:
             corrected = edit.near.claims[link.to_claim]
@@ -246,16 +223,3 @@ def _cite(tx: Tx, desk: Desk, held: _Open, citations: Sequence[Citation], stance
     if stance == "supports" and says_no_more(current):
         rule = joint_rule(tx, sources.access_ids)
         held.edit.near.claims[current.claim_id] = held.edit.widened(tx, current, rule)
-
-
-def parse_policy(policy: PredicatePolicy | Mapping[str, Any]) -> PredicatePolicy:
-    """A policy from a mapping as written in TOML or Python. Raises `InvalidInput` with every fault."""
-    if isinstance(policy, PredicatePolicy):
-        return policy
-    if not isinstance(policy, Mapping) or not all(isinstance(key, str) for key in policy):
-        raise InvalidInput("a policy is a mapping with 'predicate' and what differs from the default")
-    try:
-        return PredicatePolicy(**{key: value for key, value in policy.items() if key != "version"})
-    except (ValidationError, TypeError) as error:
-        text = describe(error) if isinstance(error, ValidationError) else str(error)
-        raise InvalidInput(f"this policy cannot be used: {text}") from None

@@ -83,13 +83,13 @@ class Edit:
 
     def connect(
         self, kind: LinkKind, source: UUID, target: UUID, *, scope: str, effective_from: datetime | None,
-        state: str = "active", correction: bool = False,
+        state: str = "active", correction: bool = False, named: bool = False,
     ) -> None:  # fmt: skip
         """Adds a link, unless the same one stands already."""
         wanted = (kind.value, source, target, state)
         if any((link.kind, link.from_claim, link.to_claim, link.state) == wanted for link in self.near.links.values()):
             return
-        link = HeldLink(new_id(), kind.value, source, target, scope, effective_from, correction, state)
+        link = HeldLink(new_id(), kind.value, source, target, scope, effective_from, correction, state, named)
         self.near.links[link.link_id] = link
         self.links.append(link)
 
@@ -162,5 +162,8 @@ class Edit:
         )  # fmt: skip
 
 
+_HELD = ("status", "asserted", "valid", "access_id", "slot", "cardinality")
+
+
 def _held_differs(now: HeldClaim, before: HeldClaim) -> bool:
-    return any(getattr(now, name) != getattr(before, name) for name in ("status", "asserted", "valid", "access_id"))
+    return any(getattr(now, name) != getattr(before, name) for name in _HELD)

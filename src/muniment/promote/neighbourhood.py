@@ -93,7 +93,8 @@ class Neighbourhood:
             if winner is None or loser is None or not covers(link.scope, loser.scope):
                 continue
             if winner.slot == loser.slot:
-                ended.setdefault(winner.claim_id, []).append(loser)
+                if link.named:
+                    ended.setdefault(winner.claim_id, []).append(loser)
             else:
                 enders.setdefault(loser.claim_id, []).append(winner.claim_id)
         assertions = {

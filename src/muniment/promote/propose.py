@@ -215,7 +215,7 @@ def _link_target(case: Case, claim: HeldClaim, *, state: str) -> None:
     assert case.target is not None
     case.edit.connect(
         LinkKind.SUPERSEDES, claim.claim_id, case.target.claim_id, scope=claim.scope, effective_from=case.start,
-        state=state, correction=case.proposal.correction,
+        state=state, correction=case.proposal.correction, named=True,
     )  # fmt: skip
 
 

@@ -131,14 +131,20 @@ def _source(citation: Citation, row: Row | None) -> Source:
 def of_candidates(tx: Tx, slots: Iterable[UUID]) -> Answer[dict[UUID, list[Source]]]:
     """By candidate of these slots, the places that support it already."""
 
-    def read(rows: list[Row]) -> dict[UUID, list[Source]]:
-        found: dict[UUID, list[Source]] = {}
-        for row in rows:
-            claim_id = row.pop("claim_id")
-            found.setdefault(claim_id, []).append(Source(**row))
-        return found
+    return Answer(tx, "cited_by_candidates", {"slots": list(slots)}, _by_claim)
 
-    return Answer(tx, "cited_by_candidates", {"slots": list(slots)}, read)
+
+def of_claims(tx: Tx, claim_ids: Iterable[UUID]) -> Answer[dict[UUID, list[Source]]]:
+    """By claim, the places that support it."""
+    return Answer(tx, "cited_by_claims", {"ids": list(claim_ids)}, _by_claim)
+
+
+def _by_claim(rows: list[Row]) -> dict[UUID, list[Source]]:
+    found: dict[UUID, list[Source]] = {}
+    for row in rows:
+        fields = dict(row)
+        found.setdefault(fields.pop("claim_id"), []).append(Source(**fields))
+    return found
 
 
 def joint_rule(tx: Tx, access_ids: Iterable[int]) -> AccessRule:

@@ -46,11 +46,12 @@ class Turn:
             raise WholeTenantNeeded
 
 
-def in_turn(desk: Desk, work: Callable[[Tx, Turn], T]) -> T:
-    """Runs `work` in a transaction with tenant-wide reach. Raises `RivalTruth` when a rival got past the locks."""
+def in_turn(desk: Desk, work: Callable[[Tx, Turn], T], *, whole: bool = False) -> T:
+    """Runs `work` in a transaction with tenant-wide reach; `whole` takes the tenant alone from the start. Raises
+    `RivalTruth` when a rival got past the locks."""
     try:
         try:
-            return _run(desk, work, whole=False)
+            return _run(desk, work, whole=whole)
         except WholeTenantNeeded:
             return _run(desk, work, whole=True)
     except psycopg.errors.ExclusionViolation as error:

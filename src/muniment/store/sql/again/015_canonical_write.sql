@@ -36,12 +36,12 @@ BEGIN
         FROM jsonb_to_recordset(edit -> 'closed') AS c (claim_id uuid, version integer);
     END IF;
     INSERT INTO canonical.claim_version (tenant_id, claim_id, version, slot, status, asserted, valid, known, confidence,
-                                         access_id, decided_by, reason)
+                                         access_id, decided_by, reason, cardinality)
     SELECT tenant, v.claim_id, v.version, v.slot, v.status, v.asserted, v.valid, known, v.confidence, v.access_id, act,
-           v.reason
+           v.reason, v.cardinality
     FROM jsonb_to_recordset(edit -> 'opened') AS v (
         claim_id uuid, version integer, slot uuid, status text, asserted tstzmultirange, valid tstzmultirange,
-        confidence real, access_id bigint, reason text);
+        confidence real, access_id bigint, reason text, cardinality text);
     IF jsonb_array_length(edit -> 'relabelled') > 0 THEN
         PERFORM canonical.relabel_claims(array_agg(c.claim_id), array_agg(c.access_id))
         FROM jsonb_to_recordset(edit -> 'relabelled') AS c (claim_id uuid, access_id bigint);
@@ -60,12 +60,12 @@ BEGIN
         PERFORM canonical.close_links(array_agg(l::uuid), at) FROM jsonb_array_elements_text(edit -> 'ended_links') AS l;
     END IF;
     INSERT INTO canonical.claim_link (tenant_id, link_id, kind, from_claim, to_claim, scope, effective_from, correction,
-                                      state, known, access_id, decided_by)
+                                      state, known, access_id, decided_by, named)
     SELECT tenant, l.link_id, l.kind, l.from_claim, l.to_claim, l.scope, l.effective_from, l.correction, l.state, known,
-           l.access_id, act
+           l.access_id, act, l.named
     FROM jsonb_to_recordset(edit -> 'links') AS l (
         link_id uuid, kind text, from_claim uuid, to_claim uuid, scope text, effective_from timestamptz,
-        correction boolean, state text, access_id bigint);
+        correction boolean, state text, access_id bigint, named boolean);
 END
 $$;
 REVOKE ALL ON FUNCTION canonical.write_edit(jsonb, timestamptz) FROM PUBLIC;

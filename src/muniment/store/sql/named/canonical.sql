@@ -71,6 +71,12 @@ WHERE evidence_id = ANY (%(ids)s) AND access_id = ANY (NULLIF(current_setting('m
 SELECT c.* FROM unnest(%(ids)s::uuid[], %(starts)s::integer[], %(stops)s::integer[]) AS p (id, start, stop)
 CROSS JOIN LATERAL canonical.cited(p.id, p.start, p.stop) c
 
+-- :name cited_by_claims -- the same of the places that some claims cite already
+SELECT s.claim_id, c.*
+FROM canonical.claim_evidence s
+CROSS JOIN LATERAL canonical.cited(s.evidence_id, lower(s.span), CASE WHEN s.quoted THEN upper(s.span) END) c
+WHERE s.claim_id = ANY (%(ids)s) AND s.stance = 'supports' AND upper_inf(s.known)
+
 -- :name cited_by_candidates -- the same of the places that the candidates of some slots cite already
 SELECT s.claim_id, c.*
 FROM canonical.claim_version v

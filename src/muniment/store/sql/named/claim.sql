@@ -1,54 +1,68 @@
 -- :name held_in_slots
 SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.object_id, c.statement, c.scope,
-       c.slot, c.cardinality, v.status, v.asserted, v.valid, lower(v.known) AS known_from, v.confidence, v.access_id,
+       v.slot, coalesce(v.cardinality, c.cardinality) AS cardinality, v.status, v.asserted, v.valid, lower(v.known) AS known_from, v.confidence, v.access_id,
        v.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[]) AS visible, v.reason
 FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
-WHERE c.slot = ANY (%(slots)s) AND upper_inf(v.known)
+WHERE v.slot = ANY (%(slots)s) AND upper_inf(v.known)
 
 -- :name held_claims
 SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.object_id, c.statement, c.scope,
-       c.slot, c.cardinality, v.status, v.asserted, v.valid, lower(v.known) AS known_from, v.confidence, v.access_id,
+       v.slot, coalesce(v.cardinality, c.cardinality) AS cardinality, v.status, v.asserted, v.valid, lower(v.known) AS known_from, v.confidence, v.access_id,
        v.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[]) AS visible, v.reason
 FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
 WHERE c.claim_id = ANY (%(ids)s) AND upper_inf(v.known)
 
 -- :name held_of_subject -- what is validated about some predicates of one subject
 SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.object_id, c.statement, c.scope,
-       c.slot, c.cardinality, v.status, v.asserted, v.valid, lower(v.known) AS known_from, v.confidence, v.access_id,
+       v.slot, coalesce(v.cardinality, c.cardinality) AS cardinality, v.status, v.asserted, v.valid, lower(v.known) AS known_from, v.confidence, v.access_id,
        v.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[]) AS visible, v.reason
 FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
 WHERE c.subject_id = %(subject)s AND c.predicate = ANY (%(predicates)s) AND upper_inf(v.known)
   AND v.status = 'validated'
 
+-- :name held_of_predicate
+SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.object_id, c.statement, c.scope,
+       v.slot, coalesce(v.cardinality, c.cardinality) AS cardinality, v.status, v.asserted, v.valid, lower(v.known) AS known_from, v.confidence, v.access_id,
+       v.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[]) AS visible, v.reason
+FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
+WHERE (%(predicate)s::text IS NULL OR c.predicate = %(predicate)s) AND upper_inf(v.known)
+
+-- :name confirmed_by_people -- an activity of this kind may also have moved others, which were validated already
+SELECT DISTINCT v.claim_id FROM canonical.claim_version v
+JOIN canonical.activity a ON a.tenant_id = v.tenant_id AND a.activity_id = v.decided_by
+JOIN canonical.claim_version p ON p.tenant_id = v.tenant_id AND p.claim_id = v.claim_id AND p.version = v.version - 1
+     AND p.status IN ('candidate', 'rejected', 'retracted')
+WHERE v.claim_id = ANY (%(ids)s) AND v.status = 'validated' AND a.kind IN ('confirm', 'restore', 'decide')
+
 -- :name links_of_slots -- open links that touch any claim in these slots
-SELECT DISTINCT l.link_id, l.kind, l.from_claim, l.to_claim, l.scope, l.effective_from, l.correction, l.state
-FROM canonical.claim c
+SELECT DISTINCT l.link_id, l.kind, l.from_claim, l.to_claim, l.scope, l.effective_from, l.correction, l.state, l.named
+FROM canonical.claim_version c
 CROSS JOIN LATERAL (
     SELECT * FROM canonical.claim_link WHERE tenant_id = c.tenant_id AND from_claim = c.claim_id
     UNION ALL SELECT * FROM canonical.claim_link WHERE tenant_id = c.tenant_id AND to_claim = c.claim_id) l
-WHERE c.slot = ANY (%(slots)s) AND upper_inf(l.known) AND l.state <> 'rejected'
+WHERE c.slot = ANY (%(slots)s) AND upper_inf(c.known) AND upper_inf(l.known) AND l.state <> 'rejected'
 
 -- :name backing_in_slots -- which sources support the claims of some slots, and from when they say that it held
 SELECT DISTINCT s.claim_id, s.asserted_from, e.source, e.trust, coalesce(e.author_id, e.source) AS origin
-FROM canonical.claim c
+FROM canonical.claim_version c
 CROSS JOIN LATERAL (
     SELECT * FROM canonical.claim_evidence WHERE tenant_id = c.tenant_id AND claim_id = c.claim_id OFFSET 0) s
 JOIN canonical.evidence e ON e.tenant_id = s.tenant_id AND e.evidence_id = s.evidence_id
-WHERE c.slot = ANY (%(slots)s) AND s.stance = 'supports' AND upper_inf(s.known)
+WHERE c.slot = ANY (%(slots)s) AND upper_inf(c.known) AND s.stance = 'supports' AND upper_inf(s.known)
 
 -- :name spans_in_slots -- from the few claims of a slot, not from everything that one long document supports
 SELECT s.claim_id, s.evidence_id, lower(s.span) AS start, upper(s.span) AS stop
-FROM canonical.claim c CROSS JOIN LATERAL (
+FROM canonical.claim_version c CROSS JOIN LATERAL (
     SELECT * FROM canonical.claim_evidence
     WHERE tenant_id = c.tenant_id AND claim_id = c.claim_id AND evidence_id = ANY (%(evidence)s) OFFSET 0) s
-WHERE c.slot = ANY (%(slots)s) AND s.stance = 'supports' AND upper_inf(s.known)
+WHERE c.slot = ANY (%(slots)s) AND upper_inf(c.known) AND s.stance = 'supports' AND upper_inf(s.known)
 
 -- :name write_edit
 SELECT canonical.write_edit(%(edit)s, %(at)s)
 
 -- :name claims_as_of -- what was validated at one moment of the world, as known at one moment of this system
-SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.statement, c.scope, c.cardinality,
-       v.status, v.valid, v.confidence, v.reason, canonical.scope_of(v.access_id) AS authorization_scope,
+SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.statement, c.scope,
+       coalesce(v.cardinality, c.cardinality) AS cardinality, v.status, v.valid, v.confidence, v.reason, canonical.scope_of(v.access_id) AS authorization_scope,
        (SELECT min(lower(f.known)) FROM canonical.claim_version f
         WHERE f.tenant_id = c.tenant_id AND f.claim_id = c.claim_id) AS observed_at
 FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
@@ -62,8 +76,8 @@ WHERE (%(subject)s::text IS NULL OR c.subject_id = %(subject)s)
 ORDER BY c.claim_id LIMIT %(most)s
 
 -- :name claims_by_id -- as claims_as_of, for ids that a search or a link named
-SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.statement, c.scope, c.cardinality,
-       v.status, v.valid, v.confidence, v.reason, canonical.scope_of(v.access_id) AS authorization_scope,
+SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.statement, c.scope,
+       coalesce(v.cardinality, c.cardinality) AS cardinality, v.status, v.valid, v.confidence, v.reason, canonical.scope_of(v.access_id) AS authorization_scope,
        (SELECT min(lower(f.known)) FROM canonical.claim_version f
         WHERE f.tenant_id = c.tenant_id AND f.claim_id = c.claim_id) AS observed_at
 FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
