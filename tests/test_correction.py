@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 import muniment
-from muniment.errors import ClaimMovedOn
+from muniment.errors import ClaimMovedOn, EvidenceWithdrawn
 from tests.helpers import at, single_valued, tell, values
 
 OLD, NEW = (
@@ -120,3 +121,57 @@ def test_values_that_lie_close_are_never_taken_for_the_same(session: muniment.Se
     tell(session, "thing", "figures", first, "2026-01-01")
     assert tell(session, "thing", "figures", second, "2026-02-01").outcome == "validated"
     assert sorted(map(str, values(session.claims("thing", "figures")))) == sorted([str(first), str(second)])
+
+
+def test_a_claim_whose_only_evidence_is_withdrawn_is_unsupported_and_gives_way(session: muniment.Session) -> None:
+    single_valued(session, "home")
+    single_valued(session, "commute", depends_on=["home"])
+    tell(session, "ken", "home", "Kyoto", "2026-01-01")
+    osaka = tell(session, "ken", "home", "Osaka", "2026-05-03")
+    commute = tell(session, "ken", "commute", 20, "2026-06-01")
+    source = session.why(osaka.claim_id).quotes[0].evidence_id
+    done = session.withdraw(source, reason="sent by mistake")
+    assert set(done.claims) >= {osaka.claim_id, commute.claim_id}
+    assert values(session.claims("ken", "home")) == ["Kyoto"]
+    assert values(session.claims("ken", "commute")) == []
+    last = session.history(osaka.claim_id)[-1]
+    assert (last.status, last.valid) == ("unsupported", ())
+    assert values(session.claims("ken", "home", known_at=last.known_from - timedelta(microseconds=1))) == ["Osaka"]
+    assert session.evidence(source).content  # the words stay readable
+    assert source not in {hit.id for hit in session.search("ken home Osaka")}
+    assert session.withdraw(source, reason="again").claims == ()
+    with pytest.raises(EvidenceWithdrawn):
+        session.propose("ken", "home", "Osaka", evidence=session.evidence(source).quote("'Osaka'"))
+
+
+def test_other_evidence_revives_a_claim_whose_evidence_was_withdrawn(session: muniment.Session) -> None:
+    single_valued(session, "home")
+    osaka = tell(session, "ken", "home", "Osaka", "2026-05-03")
+    session.withdraw(session.why(osaka.claim_id).quotes[0].evidence_id, reason="forged")
+    again = tell(session, "ken", "home", "Osaka", "2026-06-01")
+    assert again.claim_id == osaka.claim_id
+    assert values(session.claims("ken", "home")) == ["Osaka"]
+    assert values(session.claims("ken", "home", valid_at=at("2026-05-10"))) == []
+
+
+def test_a_claim_goes_on_with_the_evidence_that_is_left_from_when_that_says_it_held(session: muniment.Session) -> None:
+    single_valued(session, "home")
+    first = tell(session, "ken", "home", "Osaka", "2026-05-03")
+    second = tell(session, "ken", "home", "Osaka", "2026-06-01")
+    assert second.claim_id == first.claim_id
+    early = min(session.why(first.claim_id).quotes, key=lambda quote: quote.occurred_at or at("2030-01-01"))
+    session.withdraw(early.evidence_id, reason="wrong Ken")
+    assert values(session.claims("ken", "home", valid_at=at("2026-05-10"))) == []
+    assert values(session.claims("ken", "home", valid_at=at("2026-06-10"))) == ["Osaka"]
+    assert [quote.evidence_id for quote in session.why(first.claim_id).quotes] != [early.evidence_id]
+
+
+def test_a_claim_waits_again_when_its_policy_is_not_content_with_what_is_left(session: muniment.Session) -> None:
+    session.define({"predicate": "city", "cardinality": "one", "validation": {"independent_sources": 2}})
+    for author in ("ada", "bob"):
+        mail = session.add(f"{author}: Acme is in Oslo", author=author, occurred_at=at("2026-01-01"))
+        decision = session.propose("acme", "city", "Oslo", evidence=mail.quote("Acme is in Oslo"))
+    assert decision.outcome == "validated"
+    session.withdraw(mail.evidence_id, reason="Bob only guessed")
+    assert session.history(decision.claim_id)[-1].status == "candidate"
+    assert "1 so far" in (session.history(decision.claim_id)[-1].reason or "")

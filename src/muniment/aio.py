@@ -60,6 +60,7 @@ class AsyncSession:
     reject = _session(Session.reject)
     retract = _session(Session.retract)
     restore = _session(Session.restore)
+    withdraw = _session(Session.withdraw)
     correct = _session(Session.correct)
     define = _session(Session.define)
     policies = _session(Session.policies)

@@ -83,6 +83,12 @@ class ClaimMovedOn(MunimentError):
     code = "claim_moved_on"
 
 
+class EvidenceWithdrawn(MunimentError):
+    """The evidence was withdrawn: it stays readable, and supports nothing any more."""
+
+    code = "evidence_withdrawn"
+
+
 class PolicyUnmet(MunimentError):
     """The policy of the predicate asks for evidence that is not there, and a person's decision does not replace it."""
 

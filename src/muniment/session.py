@@ -10,7 +10,7 @@ from muniment.canonical.policies import open_policies
 from muniment.derive.engine import Engine
 from muniment.errors import InvalidInput, MunimentError
 from muniment.model.access import Access, parse_access
-from muniment.model.claim import Claim, ClaimPage, ClaimVersion, Decision, Why
+from muniment.model.claim import Claim, ClaimPage, ClaimVersion, Decision, Why, Withdrawal
 from muniment.model.evidence import AddReport, Evidence, EvidenceDraft, Rejection
 from muniment.model.ids import parse_id
 from muniment.model.payload import Hit, Payload
@@ -26,6 +26,7 @@ from muniment.promote.ports import Desk
 from muniment.promote.preserve import Preserved, preserve, read_back
 from muniment.promote.proposal import MAX_STATEMENT_BYTES, Support, cite, make_proposal
 from muniment.promote.propose import propose
+from muniment.promote.withdraw import withdraw
 from muniment.recall import read
 from muniment.recall.assemble import assemble, read_cursor, require_budget
 from muniment.recall.clocks import AsOf
@@ -178,6 +179,11 @@ class Session:
     def restore(self, claim_id: str, *, reason: str) -> Decision:
         """Holds a retracted or rejected claim again. Raises `NotFound`, `ClaimMovedOn`, `RivalTruth`."""
         return deciding.restore(self._desk, _claim(claim_id), reason=_reason(reason))
+
+    def withdraw(self, evidence_id: str, *, reason: str) -> Withdrawal:
+        """Says that evidence no longer counts. It stays readable by its id; claims go on by what else supports them, or
+        wait again, or are unsupported. Raises `NotFound`."""
+        return withdraw(self._desk, parse_id(evidence_id, what="evidence"), reason=_reason(reason))
 
     def correct(
         self, claim_id: str, value: Any, *, evidence: Support | Sequence[Support], statement: str | None = None

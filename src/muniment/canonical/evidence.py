@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 from uuid import UUID
 
@@ -30,6 +30,16 @@ def find_keys(tx: Tx, keys: list[tuple[str, str, int]]) -> Answer[dict[tuple[str
 def visible_ids(tx: Tx, ids: list[UUID]) -> Answer[set[UUID]]:
     """Those of these evidence ids that the session's own grants may see, whatever the reach."""
     return Answer(tx, "visible_evidence", {"ids": ids}, lambda rows: {row["evidence_id"] for row in rows})
+
+
+def withdraw(tx: Tx, evidence_id: UUID, reason: str, *, at: datetime, activity_id: UUID) -> list[UUID] | None:
+    """Ends all that the evidence supports; returns the claims concerned, or None when it was withdrawn before."""
+    row = {"evidence_id": evidence_id, "reason": reason, "at": at, "activity_id": activity_id}
+    if tx.execute(sql("insert_withdrawal"), row).fetchone() is None:
+        return None
+    supported = [found[0] for found in tx.execute(sql("supported_by"), {"evidence_id": evidence_id}).fetchall()]
+    tx.execute(sql("close_supports"), {"evidence_id": evidence_id, "at": at})
+    return supported
 
 
 def load(tx: Tx, evidence_ids: list[UUID]) -> dict[UUID, Evidence]:

@@ -32,7 +32,7 @@ SHOWN_REASONS = 20
 def register(app: typer.Typer) -> None:
     """Adds the commands."""
     app.command(name="ingest")(ingest_files)
-    for command in (add, propose, confirm, reject, retract, restore, correct):
+    for command in (add, propose, confirm, reject, retract, restore, correct, withdraw):
         app.command()(command)
     policy = typer.Typer(help="Declare how predicates behave.", no_args_is_help=True)
     policy.command(name="define")(define)
@@ -185,6 +185,16 @@ def correct(
         source = opened.evidence(evidence)
         decision = opened.correct(claim, parse_value(value), evidence=source.quote(quote) if quote else source)
     _finish(decision, as_json)
+
+
+def withdraw(
+    evidence: Annotated[str, typer.Argument(metavar="EVIDENCE")], reason: Reason, target: Target = None,
+    tenant: Tenant = "default", grants: Grants = None, user: User = None, as_json: Json = False,
+) -> None:  # fmt: skip
+    """Say that evidence no longer counts; it stays readable."""
+    with session(target, tenant, grants, user) as opened:
+        done = opened.withdraw(evidence, reason=reason)
+    print_json(done) if as_json else say(f"withdrawn; {len(done.claims)} claim(s) changed")
 
 
 def _finish(decision: Decision, as_json: bool, *, expected: Outcome | None = None) -> None:

@@ -128,6 +128,14 @@ class Decision(Record):
     review_id: str | None = None
 
 
+class Withdrawal(Record):
+    """What came of withdrawing evidence: the claims, as far as the session may see them, that it changed."""
+
+    evidence_id: str
+    claims: tuple[str, ...]
+    reason: str
+
+
 class Why(Record):
     """Everything a claim rests on and everything that rests on it, as far as the session may see."""
 

@@ -78,6 +78,9 @@ def _twin(case: Case) -> HeldClaim | None:
     for claim in case.edit.near.in_slot(case.slot):
         if not _says_same(case, claim):
             continue
+        if claim.live and not case.edit.near.said.get(claim.claim_id):
+            # All its evidence was withdrawn: it begins anew with what this one says.
+            return replace(claim, asserted=case.asserted)
         repeated = case.spans <= case.cited.get(claim.claim_id, set())
         if claim.live and case.start in claim.asserted and (repeated or case.start in claim.valid or not claim.valid):
             # Said again for longer: what started later still takes over from it.

@@ -10,7 +10,7 @@ from functools import reduce
 from uuid import UUID
 
 from muniment.canonical.access import load_rules
-from muniment.errors import NotFound, UnknownSpan
+from muniment.errors import EvidenceWithdrawn, NotFound, UnknownSpan
 from muniment.model.access import AccessRule
 from muniment.model.evidence import Trust
 from muniment.model.policy import PredicatePolicy
@@ -42,6 +42,7 @@ class Source:
     cited_start: int
     cited_stop: int | None
     speaks_for: list[str]
+    withdrawn: bool
 
     def backing(self, subjects: Iterable[str], policy: PredicatePolicy) -> Backing:
         """What this place counts for as support of a claim about a subject (`subjects`: all that it is known as)."""
@@ -121,6 +122,8 @@ def _place(citation: Citation) -> tuple[UUID, int, int | None]:
 def _source(citation: Citation, row: Row | None) -> Source:
     if row is None or not row["visible"]:
         raise NotFound("no evidence with this id that this session may see; add it first")
+    if row["withdrawn"]:
+        raise EvidenceWithdrawn("this evidence was withdrawn and supports nothing any more; cite other evidence")
     if citation.end is not None and not 0 <= citation.start < citation.end <= row["length"]:
         raise UnknownSpan(
             f"[{citation.start}, {citation.end}) is not inside the {row['length']} characters of the evidence"

@@ -7,7 +7,7 @@
 DO $$
 DECLARE
     labelled text[] := ARRAY['evidence', 'identity', 'subject_merge', 'claim', 'claim_version', 'claim_evidence',
-                             'claim_link', 'review', 'review_decision'];
+                             'claim_link', 'review', 'review_decision', 'withdrawal'];
     tenant_wide text[] := ARRAY['access_rule', 'activity', 'subject', 'policy', 'deletion'];
     of_tenant text := $p$tenant_id = current_setting('muniment.tenant', true)$p$;
     of_labels text := $p$(access_id = ANY (NULLIF(current_setting('muniment.visible', true), '')::bigint[])
@@ -92,6 +92,12 @@ LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     WHERE tenant_id = current_setting('muniment.tenant') AND link_id = ANY (links) AND upper_inf(known)
 $$;
 
+CREATE OR REPLACE FUNCTION canonical.close_supports(of_evidence uuid, at timestamptz) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    UPDATE canonical.claim_evidence SET known = tstzrange(lower(known), greatest(at, lower(known) + interval '1 microsecond'))
+    WHERE tenant_id = current_setting('muniment.tenant') AND evidence_id = of_evidence AND upper_inf(known)
+$$;
+
 CREATE OR REPLACE FUNCTION canonical.close_policy(of_predicate text, at timestamptz) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     UPDATE canonical.policy SET known = tstzrange(lower(known), at)
@@ -111,6 +117,7 @@ DECLARE signature text;
 BEGIN
     FOREACH signature IN ARRAY ARRAY['visible_rules(text, text[])', 'scope_of(bigint)', 'register_tenant()', 'tenants()',
         'close_versions(uuid[], integer[], timestamptz)', 'close_links(uuid[], timestamptz)',
+        'close_supports(uuid, timestamptz)',
         'close_policy(text, timestamptz)', 'relabel_claims(uuid[], bigint[])']
     LOOP
         EXECUTE format('REVOKE ALL ON FUNCTION canonical.%s FROM PUBLIC', signature);

@@ -4,11 +4,12 @@
 -- `words` holds the cited characters (their first 4,000, when there are more) with up to 1,000 on either side;
 -- `words_start` is where it begins. `speaks_for` are the subjects that its author is known to be.
 
-CREATE OR REPLACE FUNCTION canonical.cited(of_evidence uuid, start integer, stop integer)
+DROP FUNCTION IF EXISTS canonical.cited(uuid, integer, integer);
+CREATE FUNCTION canonical.cited(of_evidence uuid, start integer, stop integer)
 RETURNS TABLE (
     evidence_id uuid, length integer, role text, trust text, source text, author text, occurred_at timestamptz,
     observed_at timestamptz, access_id bigint, imported boolean, visible boolean, words text, words_start integer,
-    cited_start integer, cited_stop integer, speaks_for text[])
+    cited_start integer, cited_stop integer, speaks_for text[], withdrawn boolean)
 LANGUAGE sql STABLE AS $$
     SELECT e.evidence_id, char_length(e.content), e.role, e.trust, e.source, e.author_id, e.occurred_at, e.observed_at,
            e.access_id, e.recorded_at - e.observed_at > interval '5 seconds',
@@ -23,7 +24,8 @@ LANGUAGE sql STABLE AS $$
                WHERE s.tenant_id = e.tenant_id AND s.subject_id = e.author_id
                UNION SELECT i.subject_id FROM canonical.identity i
                WHERE i.tenant_id = e.tenant_id AND i.provider IN (e.source, 'email') AND i.external_id = e.author_id
-                 AND upper_inf(i.known)) END
+                 AND upper_inf(i.known)) END,
+           EXISTS (SELECT FROM canonical.withdrawal w WHERE w.tenant_id = e.tenant_id AND w.evidence_id = e.evidence_id)
     FROM canonical.evidence e WHERE e.evidence_id = of_evidence
 $$;
 REVOKE ALL ON FUNCTION canonical.cited(uuid, integer, integer) FROM PUBLIC;

@@ -30,6 +30,19 @@ SELECT e.evidence_id, e.source, e.source_id, e.source_version, e.kind, e.content
        canonical.scope_of(e.access_id) AS authorization_scope
 FROM canonical.evidence e WHERE e.evidence_id = ANY (%(ids)s)
 
+-- :name insert_withdrawal -- with the rule of the evidence; nothing when it was withdrawn before
+INSERT INTO canonical.withdrawal (tenant_id, evidence_id, reason, known, access_id, activity_id)
+SELECT current_setting('muniment.tenant'), %(evidence_id)s, %(reason)s, tstzrange(%(at)s, NULL), e.access_id, %(activity_id)s
+FROM canonical.evidence e WHERE e.evidence_id = %(evidence_id)s
+ON CONFLICT DO NOTHING RETURNING true
+
+-- :name close_supports
+SELECT canonical.close_supports(%(evidence_id)s, %(at)s)
+
+-- :name supported_by
+SELECT DISTINCT s.claim_id FROM canonical.claim_evidence s
+WHERE s.evidence_id = %(evidence_id)s AND s.stance = 'supports' AND upper_inf(s.known)
+
 -- :name evidence_after -- a page of evidence, in order, for rebuilds and the full drift comparison
 SELECT e.evidence_id, e.source_version AS version, e.kind, e.author_id AS author, e.content, e.occurred_at, e.observed_at,
        e.access_id

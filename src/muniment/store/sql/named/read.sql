@@ -13,6 +13,8 @@ FROM unnest(%(ids)s::uuid[], %(versions)s::integer[], %(starts)s::integer[], %(s
      AS h (id, version, start, stop)
 JOIN canonical.evidence e ON e.evidence_id = h.id AND e.source_version = h.version
 WHERE e.observed_at <= coalesce(%(known_at)s::timestamptz, now())
+  AND NOT EXISTS (SELECT FROM canonical.withdrawal w WHERE w.tenant_id = e.tenant_id AND w.evidence_id = e.evidence_id
+                  AND w.known @> coalesce(%(known_at)s::timestamptz, now()))
   AND (%(until_occurred)s::timestamptz IS NULL OR e.occurred_at IS NULL OR e.occurred_at <= %(until_occurred)s)
 
 -- :name claims_of_evidence -- what these words support, whether it still holds, and what took its place

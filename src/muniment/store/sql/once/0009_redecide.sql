@@ -6,3 +6,17 @@ ALTER TABLE canonical.claim_version ADD COLUMN cardinality text CHECK (cardinali
 -- keep the force that they had.
 ALTER TABLE canonical.claim_link ADD COLUMN named boolean NOT NULL DEFAULT true;
 ALTER TABLE canonical.claim_link ALTER COLUMN named SET DEFAULT false;
+
+-- Evidence that no longer counts: its sender took it back, or it turned out to be forged. The words stay readable.
+CREATE TABLE canonical.withdrawal (
+    tenant_id   text        NOT NULL,
+    evidence_id uuid        NOT NULL,
+    reason      text        NOT NULL,
+    known       tstzrange   NOT NULL CHECK (NOT isempty(known) AND lower_inc(known) AND NOT upper_inc(known)),
+    access_id   bigint      NOT NULL,
+    activity_id uuid        NOT NULL,
+    recorded_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (tenant_id, evidence_id),
+    FOREIGN KEY (tenant_id, evidence_id) REFERENCES canonical.evidence,
+    FOREIGN KEY (tenant_id, activity_id) REFERENCES canonical.activity
+);
