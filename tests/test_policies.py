@@ -338,3 +338,25 @@ def test_a_policy_of_a_memory_type_rules_its_claims_only(session: muniment.Sessi
     persona = say(session, "ken", "tone", "dry", "Dry, please.", memory_type="persona")
     entity = say(session, "ken", "tone", "grey", "Grey tone.")
     assert (persona.outcome, entity.outcome) == ("validated", "candidate")
+
+
+def test_what_was_not_confirmed_for_long_does_not_pass_as_current(session: muniment.Session) -> None:
+    define(session, "phone", reconfirm_after="180 days")
+    phone = say(session, "ken", "phone", "+47 1", "My phone is +47 1.", when="2026-01-01")
+    say(session, "mia", "phone", "+47 2", "My phone is +47 2.", when="2026-01-01")
+
+    def status(day: str, subject: str = "ken") -> list[str]:
+        return [claim.status.value for claim in session.claims(subject, "phone", valid_at=at(day)).items]
+
+    assert (status("2026-06-29"), status("2026-07-01")) == (["validated"], ["due"])
+    payload = session.recall("What is the phone of ken?", subject="ken", valid_at=at("2026-07-02"))
+    assert [claim.status for claim in payload.claims] == ["due"]
+    assert payload.claims[0].retrieval_reason.startswith("due for confirmation since 2026-06-30")
+    assert payload.missing == ("phone: '+47 1' was last confirmed too long ago; ask whether it still holds",)
+    say(session, "ken", "phone", "+47 1", "Still +47 1.", when="2026-06-01")
+    assert status("2026-07-01") == ["validated"]
+    assert session.confirm(phone.claim_id, by="ken").outcome == "validated"
+    assert session.history(phone.claim_id)[-1].reason == "confirmed by ken"
+    assert status("2027-04-01") == ["validated"]
+    assert status("2027-04-01", "mia") == ["due"]
+    assert status("2028-01-01") == ["due"]

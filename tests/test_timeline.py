@@ -307,3 +307,27 @@ def test_of_two_waiting_corrections_only_one_can_be_confirmed(session: muniment.
     with pytest.raises(ClaimMovedOn):
         session.confirm(second.claim_id, by="x")
     assert values(session.claims("ada", "team")) == ["green"]
+
+
+def test_a_claim_rests_on_what_it_depends_on_also_when_that_is_learned_later(session: muniment.Session) -> None:
+    single_valued(session, "home")
+    single_valued(session, "commute", depends_on=["home"])
+    tell(session, "ken", "commute", 20, "2026-03-01")
+    osaka = tell(session, "ken", "home", "Osaka", "2026-05-03")
+    assert held(session, "ken", "commute", "2026-06-01") == [20]  # it began before Osaka, and may rest on anything
+    tell(session, "ken", "home", "Kyoto", "2026-01-01")
+    assert held(session, "ken", "commute", "2026-04-01") == [20]
+    assert held(session, "ken", "commute", "2026-06-01") == []
+    session.retract(osaka.claim_id, reason="he did not move")
+    assert held(session, "ken", "commute", "2026-06-01") == [20]
+
+
+def test_a_premise_that_is_confirmed_later_carries_what_depends_on_it(session: muniment.Session) -> None:
+    session.define({"predicate": "home", "cardinality": "one"})
+    single_valued(session, "commute", depends_on=["home"])
+    tell(session, "ken", "commute", 20, "2026-03-01")
+    kyoto = session.confirm(tell(session, "ken", "home", "Kyoto", "2026-01-01").claim_id, by="ken")
+    session.retract(kyoto.claim_id, reason="never")
+    assert held(session, "ken", "commute", "2026-06-01") == []
+    session.restore(kyoto.claim_id, reason="it was so")
+    assert held(session, "ken", "commute", "2026-06-01") == [20]

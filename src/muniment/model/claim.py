@@ -9,8 +9,9 @@ from muniment.model.base import Instant, Record
 
 
 class Status(StrEnum):
-    """What is held about a claim. `superseded` is never stored: it is what a validated claim is called once another
-    one has ended its validity in the scope and at the time asked for."""
+    """What is held about a claim. Two are never stored: a validated claim is called `superseded` once another one has
+    ended its validity in the scope and at the time asked for, and `due` once its policy asks to have it confirmed
+    again: neither passes as current."""
 
     CANDIDATE = "candidate"
     VALIDATED = "validated"
@@ -18,6 +19,7 @@ class Status(StrEnum):
     REJECTED = "rejected"
     RETRACTED = "retracted"
     SUPERSEDED = "superseded"
+    DUE = "due"
 
 
 class LinkKind(StrEnum):
@@ -46,7 +48,8 @@ class Claim(Record):
     """A claim as held at the clocks of the read that returned it.
 
     `valid_from` and `valid_to` bound the period of validity that holds `valid_at` (or all of it, when none does);
-    `observed_at` is since when this claim has been held at all, `version` counts what was held about it.
+    `observed_at` is since when this claim has been held at all, `version` counts what was held about it. By
+    `reconfirm_by` its policy asks to have it said or confirmed again.
     """
 
     claim_id: str
@@ -67,6 +70,7 @@ class Claim(Record):
     superseded_by: tuple[str, ...] = ()
     authorization_scope: str | None = None
     reason: str | None = None
+    reconfirm_by: Instant | None = None
 
 
 class ClaimVersion(Record):

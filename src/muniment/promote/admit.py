@@ -61,6 +61,7 @@ def admit(edit: Edit, claim: HeldClaim, policy: PredicatePolicy, *, reason: str,
             LinkKind.SUPERSEDES, claim.claim_id, rival.claim_id, scope=claim.scope,
             effective_from=claim.asserted.start, named=True,
         )  # fmt: skip
+    _tie_dependants(edit, claim)
     before = {rival.claim_id: rival.valid for rival in rivals}
     edit.settle(f"superseded from {_moment(claim.asserted.start)}")
     _link_rivals(edit, claim, before)
@@ -99,6 +100,23 @@ def _has_less_evidence(edit: Edit, rival: HeldClaim, claim: HeldClaim, policy: P
         and edit.near.authority(rival) == edit.near.authority(claim)
         and edit.near.origins(rival) < edit.near.origins(claim)
     )
+
+
+def _tie_dependants(edit: Edit, claim: HeldClaim) -> None:
+    """Claims that were made before what they depend on was known: they rest on what held when they began."""
+    premises = {
+        link.from_claim for link in edit.near.active_links(LinkKind.DERIVED_FROM)
+        if edit.near.claim(link.to_claim).predicate == claim.predicate
+    }  # fmt: skip
+    for other in list(edit.near.claims.values()):
+        if (
+            other.live and other.claim_id not in premises and other.subject_id == claim.subject_id
+            and claim.predicate in edit.near.policy_of(other).depends_on and covers(claim.scope, other.scope)
+            and other.began in claim.asserted
+        ):  # fmt: skip
+            edit.connect(
+                LinkKind.DERIVED_FROM, other.claim_id, claim.claim_id, scope=other.scope, effective_from=other.began
+            )
 
 
 def _link_rivals(edit: Edit, claim: HeldClaim, before: Mapping[UUID, object]) -> None:

@@ -15,7 +15,7 @@ from muniment.model.policy import PredicatePolicy, policy_for
 from muniment.model.scope import covering, covers
 from muniment.model.validation import Backing
 from muniment.promote.edit import Edit
-from muniment.promote.neighbourhood import Neighbourhood, gather, lock_and_load
+from muniment.promote.neighbourhood import Neighbourhood, gather, lock_and_load, resting_on
 from muniment.promote.ports import Desk
 from muniment.promote.proposal import Proposal
 from muniment.promote.sources import Source, Sources, joint_rule, look_up, of_candidates
@@ -76,7 +76,8 @@ def open_case(tx: Tx, turn: Turn, desk: Desk, proposal: Proposal) -> Case:
     asked_candidates = of_candidates(tx, slots[:1])
     asked_resting = claims.held_of_subject(tx, proposal.subject, policy.depends_on)
     named_target = [proposal.supersedes] if proposal.supersedes else []
-    near = gather(tx, slots=slots, extra=named_target, turn=turn, policies=in_force)
+    resting = resting_on(tx, proposal.subject, proposal.predicate, in_force)
+    near = gather(tx, slots=slots, extra=[*named_target, *resting], turn=turn, policies=in_force)
     target = _target(near, proposal, slots[0], sources, policy)
     named = _named_premises(proposal, lock_and_load(tx, proposal.premises, turn))
     start = _start(proposal, sources, target)

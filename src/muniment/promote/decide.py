@@ -15,7 +15,7 @@ from muniment.model.policy import PredicatePolicy, policy_for
 from muniment.model.validation import Person
 from muniment.promote.admit import admit
 from muniment.promote.edit import Edit
-from muniment.promote.neighbourhood import gather
+from muniment.promote.neighbourhood import gather, resting_on
 from muniment.promote.ports import Desk
 from muniment.promote.proposal import Citation
 from muniment.promote.sources import Source, joint_rule, look_up, of_candidates
@@ -127,7 +127,8 @@ def _open(tx: Tx, turn: Turn, claim_id: UUID) -> _Open:
     turn.take(tx, first.subject_id)
     asked_now, asked_policies = activity.server_now(tx), policies.open_policies(tx)
     asked_places, in_force = of_candidates(tx, [first.slot]), asked_policies.get()
-    near = gather(tx, slots=[first.slot], turn=turn, policies=in_force)
+    resting = resting_on(tx, first.subject_id, first.predicate, in_force)
+    near = gather(tx, slots=[first.slot], extra=resting, turn=turn, policies=in_force)
     claim = near.claims[claim_id]
     if not claim.visible:
         raise missing

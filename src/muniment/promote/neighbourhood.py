@@ -136,6 +136,12 @@ def gather(
     return found
 
 
+def resting_on(tx: Tx, subject: str, predicate: str, policies: Sequence[PredicatePolicy]) -> list[UUID]:
+    """The validated claims of the subject whose policies say that they depend on this predicate."""
+    names = [policy.predicate for policy in policies if predicate in policy.depends_on]
+    return list(claims.held_of_subject(tx, subject, names).get()) if names else []
+
+
 def _downstream(link: HeldLink, loaded: dict[UUID, HeldClaim]) -> list[UUID]:
     """The ends of a link whose validity may change with what is loaded; a premise is only read."""
     ends = [link.from_claim] if link.kind == LinkKind.DERIVED_FROM else [link.from_claim, link.to_claim]

@@ -11,6 +11,7 @@ from uuid import UUID
 from muniment.model.claim import Claim, LinkKind, Status
 from muniment.model.scope import covers, depth
 from muniment.recall.clocks import Clocks
+from muniment.recall.due import Due
 from muniment.store.answer import Answer, Row
 from muniment.store.database import Tx
 from muniment.store.ranges import Moments, from_multirange
@@ -91,7 +92,7 @@ def winners(rows: Iterable[ClaimRow]) -> dict[UUID, ClaimRow]:
 
 def publish(
     clocks: Clocks, rows: Sequence[ClaimRow], *, links: Sequence[Row], quotes: Sequence[Row],
-    overridden: dict[UUID, ClaimRow] | None = None,
+    due: Due, overridden: dict[UUID, ClaimRow] | None = None,
 ) -> list[Claim]:  # fmt: skip
     """The public form: periods at the clock, links that matter here, evidence ids, who may see it."""
     overridden = overridden or {}
@@ -100,10 +101,17 @@ def publish(
         if quote["stance"] == "supports":
             ids = evidence.setdefault(quote["claim_id"], [])
             ids += [str(quote["evidence_id"])] if str(quote["evidence_id"]) not in ids else []
-    return [_claim(row, clocks, links, overridden.get(row.claim_id), evidence.get(row.claim_id, [])) for row in rows]
+    by = due.by([(row.claim_id, row.predicate, row.memory_type) for row in rows])
+    return [
+        _claim(row, clocks, links, overridden.get(row.claim_id), evidence.get(row.claim_id, []), by.get(row.claim_id))
+        for row in rows
+    ]
 
 
-def _claim(row: ClaimRow, clocks: Clocks, links: Sequence[Row], winner: ClaimRow | None, evidence: list[str]) -> Claim:
+def _claim(
+    row: ClaimRow, clocks: Clocks, links: Sequence[Row], winner: ClaimRow | None, evidence: list[str],
+    due: datetime | None,
+) -> Claim:  # fmt: skip
     valid_from, valid_to = _period(row.valid, clocks.valid_at)
     superseding = [link for link in links if link["kind"] == LinkKind.SUPERSEDES and link["state"] == "active"]
     ended_by = [
@@ -119,6 +127,8 @@ def _claim(row: ClaimRow, clocks: Clocks, links: Sequence[Row], winner: ClaimRow
         valid_to = min(starts) if starts else None
     if winner is not None or (status is Status.VALIDATED and superseded_by and not row.holds(clocks.valid_at)):
         status = Status.SUPERSEDED
+    elif status is Status.VALIDATED and due is not None and due <= clocks.valid_at:
+        status = Status.DUE
     return Claim(
         claim_id=str(row.claim_id),
         version=row.version,
@@ -138,6 +148,7 @@ def _claim(row: ClaimRow, clocks: Clocks, links: Sequence[Row], winner: ClaimRow
         superseded_by=tuple(superseded_by),
         authorization_scope=row.authorization_scope,
         reason=row.reason,
+        reconfirm_by=due,
     )
 
 

@@ -19,6 +19,7 @@ from muniment.recall.claims import (
     winners,
 )
 from muniment.recall.clocks import Clocks
+from muniment.recall.due import ask_due
 from muniment.recall.routes import SEMANTIC, Candidate
 from muniment.recall.search import Found, Question, rank
 from muniment.store.answer import Answer, Row
@@ -134,13 +135,19 @@ def _add_claims(context: Context, known: _Known, rows: list[ClaimRow], *, scope:
     tx, clocks = known.tx, known.clocks
     asked_others = ask_by_id(tx, clocks, others) if others else None
     asked_quotes = ask_quotes(tx, clocks, ids | others) if ids | others else None
+    due = ask_due(tx, clocks, ids | others)
     everything = [*current, *local, *(asked_others.get() if asked_others is not None else [])]
     quotes = asked_quotes.get() if asked_quotes is not None else []
-    context.claims = publish(clocks, everything, links=links, quotes=quotes, overridden=overridden)
+    context.claims = publish(clocks, everything, links=links, quotes=quotes, due=due, overridden=overridden)
     for quote in quotes:
         context.quotes.setdefault(str(quote["claim_id"]), []).append(quote)
     for claim, row in zip(context.claims, everything, strict=True):
         context.reasons[claim.claim_id] = _reason(claim, row in current, scope)
+    context.missing += [
+        f"{claim.predicate}: {claim.value!r} was last confirmed too long ago; ask whether it still holds"
+        for claim in context.claims
+        if claim.status is Status.DUE
+    ]
     context.conflicts = _conflicts(links, {row.claim_id for row in everything})
 
 
@@ -160,6 +167,9 @@ def _explaining(links: Sequence[Row], current: set[UUID]) -> set[UUID]:
 
 
 def _reason(claim: Claim, current: bool, scope: str | None) -> str:
+    if claim.status is Status.DUE:
+        assert claim.reconfirm_by is not None
+        return f"due for confirmation since {claim.reconfirm_by.isoformat()}: do not take it as current"
     if current:
         return f"holds in {claim.scope}" if scope is not None and claim.scope else "holds at the time asked about"
     if claim.status is Status.RETRACTED:

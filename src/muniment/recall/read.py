@@ -21,6 +21,7 @@ from muniment.recall.claims import (
     winners,
 )
 from muniment.recall.clocks import AsOf, Clocks
+from muniment.recall.due import ask_due
 from muniment.store.answer import Answer, Row
 from muniment.store.database import Tx
 from muniment.store.ranges import from_multirange
@@ -50,7 +51,7 @@ def read_claims(
 
 def _statuses(status: str | None) -> tuple[Status, ...]:
     if status is None:
-        return tuple(s for s in Status if s is not Status.SUPERSEDED)
+        return tuple(s for s in Status if s not in (Status.SUPERSEDED, Status.DUE))
     try:
         return (Status(status),)
     except ValueError:
@@ -78,8 +79,8 @@ def _publish(tx: Tx, clocks: Clocks, rows: Sequence[ClaimRow], overridden: dict[
     if not rows:
         return []
     ids = [row.claim_id for row in rows]
-    links, quotes = ask_links(tx, clocks, ids), ask_quotes(tx, clocks, ids)
-    return publish(clocks, rows, links=links.get(), quotes=quotes.get(), overridden=overridden)
+    links, quotes, due = ask_links(tx, clocks, ids), ask_quotes(tx, clocks, ids), ask_due(tx, clocks, ids)
+    return publish(clocks, rows, links=links.get(), quotes=quotes.get(), due=due, overridden=overridden)
 
 
 def read_history(tx: Tx, claim_id: str) -> list[ClaimVersion]:
@@ -105,7 +106,7 @@ def read_why(tx: Tx, as_of: AsOf, claim_id: str) -> Why:
     wanted = parse_id(claim_id, what="claim")
     clocks = as_of.start(tx)
     asked_row, asked_links = ask_by_id(tx, clocks, [wanted]), ask_links(tx, clocks, [wanted])
-    asked_quotes = ask_quotes(tx, clocks, [wanted])
+    asked_quotes, due = ask_quotes(tx, clocks, [wanted]), ask_due(tx, clocks, [wanted])
     rows, links, quotes = asked_row.get(), asked_links.get(), asked_quotes.get()
     if not rows:
         raise _no_claim()
@@ -115,7 +116,7 @@ def read_why(tx: Tx, as_of: AsOf, claim_id: str) -> Why:
     resting = [link for link in seen if link["kind"] == LinkKind.DERIVED_FROM]
     premises = [others[link["to_claim"]] for link in resting if link["from_claim"] == wanted]
     dependants = [others[link["from_claim"]] for link in resting if link["to_claim"] == wanted]
-    (claim,) = publish(clocks, rows, links=seen, quotes=quotes)
+    (claim,) = publish(clocks, rows, links=seen, quotes=quotes, due=due)
     return Why(
         claim=claim,
         quotes=_quotes(quotes),

@@ -5,6 +5,22 @@ JOIN canonical.claim c ON c.claim_id = h.id
 JOIN canonical.claim_version v ON v.tenant_id = c.tenant_id AND v.claim_id = c.claim_id AND v.version = h.version
 WHERE v.status = 'validated' AND v.known @> coalesce(%(known_at)s::timestamptz, now()) AND v.valid @> coalesce(%(valid_at)s::timestamptz, now())
 
+-- :name last_said -- when claims were last said or confirmed; nothing where no policy asks for it
+SELECT c.claim_id, greatest(
+    (SELECT max(s.asserted_from) FROM canonical.claim_evidence s
+     WHERE s.tenant_id = c.tenant_id AND s.claim_id = c.claim_id AND s.stance = 'supports'
+       AND s.known @> coalesce(%(known_at)s::timestamptz, now())),
+    (SELECT max(lower(v.known)) FROM canonical.claim_version v
+     WHERE v.tenant_id = c.tenant_id AND v.claim_id = c.claim_id AND starts_with(v.reason, 'confirmed by ')
+       AND lower(v.known) <= coalesce(%(known_at)s::timestamptz, now()))) AS last_said
+FROM canonical.claim c
+WHERE c.claim_id = ANY (%(ids)s)
+  AND EXISTS (SELECT FROM canonical.policy p WHERE p.definition ->> 'reconfirm_after' IS NOT NULL)
+
+-- :name policies_as_of
+SELECT definition, version FROM canonical.policy
+WHERE known @> coalesce(%(known_at)s::timestamptz, now()) ORDER BY predicate
+
 -- :name verify_evidence
 SELECT e.evidence_id, e.source_version AS version, h.start, h.stop, substr(e.content, h.start + 1, h.stop - h.start) AS text,
        e.source, e.source_id, e.author_id AS author, e.trust, e.occurred_at, e.observed_at,
