@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import psycopg
 import pytest
 
 import muniment
-from muniment.errors import InvalidInput, PolicyUnmet
+from muniment.errors import CyclicPremises, InvalidInput, PolicyUnmet
 from tests.helpers import at, tell, values
 
 
@@ -360,3 +361,32 @@ def test_what_was_not_confirmed_for_long_does_not_pass_as_current(session: munim
     assert status("2027-04-01") == ["validated"]
     assert status("2027-04-01", "mia") == ["due"]
     assert status("2028-01-01") == ["due"]
+
+
+def test_predicates_that_would_depend_on_each_other_are_refused(session: muniment.Session) -> None:
+    define(session, "a", depends_on=["b"])
+    define(session, "b", depends_on=["c"])
+    for policy in ({"predicate": "c", "depends_on": ["a"]}, {"predicate": "d*", "depends_on": ["day"]}):
+        with pytest.raises(CyclicPremises, match="depend on itself"):
+            session.define(policy)
+    assert [policy.predicate for policy in session.policies()] == ["a", "b"]
+
+
+def test_every_step_of_a_decision_is_on_record(
+    session: muniment.Session, tenant: str, admin: psycopg.Connection
+) -> None:
+    define(session, "home")
+    kyoto = say(session, "ken", "home", "Kyoto", "Ken lives in Kyoto.", when="2026-01-01")
+    osaka = say(session, "ken", "home", "Osaka", "Ken lives in Osaka.", when="2026-02-01")
+    steps = [
+        row[0]
+        for row in admin.execute(
+            "SELECT used -> 'steps' FROM canonical.activity WHERE tenant_id = %s AND kind = 'propose' ORDER BY recorded_at",
+            [tenant],
+        ).fetchall()
+    ]
+    assert [list(step) for step in steps] == [["follow", "compare", "promote", "receive", "identify", "validate"]] * 2
+    assert steps[1]["compare"] == {"same": None, "others": [kyoto.claim_id]}
+    assert steps[1]["validate"] == {"requirement": "quoted", "policy_version": 1, "sources": 1, "waits": None}
+    assert steps[1]["promote"] == {kyoto.claim_id: "validated", osaka.claim_id: "validated"}
+    assert "Kyoto" not in str(steps)

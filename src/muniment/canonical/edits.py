@@ -42,6 +42,7 @@ class EditRows:
     kind: str
     actor: str
     started_at: datetime
+    steps: dict[str, Any] = field(default_factory=dict)
     rules: Iterable[AccessRule] = ()
     claims: list[HeldClaim] = field(default_factory=list)
     closed: list[HeldClaim] = field(default_factory=list)
@@ -62,7 +63,7 @@ def write_edit(tx: Tx, rows: EditRows, *, at: datetime) -> UUID:
             "kind": rows.kind,
             "actor": rows.actor,
             "software": SOFTWARE,
-            "used": {"claims": sorted(str(claim.claim_id) for claim in rows.opened)},
+            "used": {"claims": sorted(str(claim.claim_id) for claim in rows.opened), "steps": rows.steps},
             "started_at": rows.started_at.isoformat(),
         },
         "rules": [row for rule in rows.rules for row in rule_rows(rule)],

@@ -47,12 +47,6 @@ class Case:
     premises: tuple[UUID, ...]
     now: datetime
 
-    def waits_for(self, twin: HeldClaim | None = None) -> str | None:
-        """None when the evidence validates the claim (with `twin`: together with what supports that one already)."""
-        held = [] if twin is None else self.held_backings.get(twin.claim_id, [])
-        before = [source.backing([self.proposal.subject], self.policy) for source in held]
-        return self.policy.waits_for([*before, *self.backings])
-
     @property
     def spans(self) -> set[tuple[UUID, int, int]]:
         return {(c.evidence_id, c.start, c.end or source.length) for c, source in self.sources.spans}
@@ -87,6 +81,8 @@ def open_case(tx: Tx, turn: Turn, desk: Desk, proposal: Proposal) -> Case:
         if covers(claim.scope, proposal.scope) and start in claim.valid
     }  # fmt: skip
     near.premises |= {key: premise for key, premise in premises.items() if key not in near.claims}
+    edit = Edit.of(near, requested=sources.observed_at if desk.access.may_import and sources.imported else now)
+    edit.steps = {"receive": {"citations": len(proposal.citations)}, "identify": {"subject": proposal.subject}}
     return Case(
         desk=desk,
         proposal=proposal,
@@ -98,7 +94,7 @@ def open_case(tx: Tx, turn: Turn, desk: Desk, proposal: Proposal) -> Case:
         backings=sources.backings([proposal.subject], policy),
         held_backings=asked_candidates.get(),
         rule=rule if proposal.labels is None else rule.both(AccessRule.of(proposal.labels)),
-        edit=Edit.of(near, requested=sources.observed_at if desk.access.may_import and sources.imported else now),
+        edit=edit,
         cited=asked_cited.get(),
         target=target,
         premises=tuple(premises),

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from muniment.canonical import activity, policies
 from muniment.canonical.access import register_tenant
 from muniment.canonical.rows import Changes
-from muniment.errors import InvalidInput
-from muniment.model.policy import PredicatePolicy
+from muniment.errors import CyclicPremises, InvalidInput
+from muniment.model.policy import PredicatePolicy, policy_for
 from muniment.promote.drafts import describe
 from muniment.promote.ports import Desk
 from muniment.store.database import Tx
@@ -38,13 +38,29 @@ def define(desk: Desk, policy: PredicatePolicy) -> PredicatePolicy:
         return put_in_force(tx, desk, policy)
 
 
+def _refuse_cycle(policy: PredicatePolicy, others: list[PredicatePolicy]) -> None:
+    """Raises `CyclicPremises` when a predicate would come to depend on itself."""
+    after, pending, seen = [*others, policy], list(policy.depends_on), set[str]()
+    while pending:
+        name = pending.pop()
+        if policy_for(name, after) is policy:
+            raise CyclicPremises(
+                f"{policy.predicate!r} would depend on itself, by way of {name!r}; leave one of them out"
+            )
+        if name not in seen:
+            seen.add(name)
+            pending += policy_for(name, after).depends_on
+
+
 def put_in_force(tx: Tx, desk: Desk, policy: PredicatePolicy) -> PredicatePolicy:
     """As `define`, in a transaction that is open already."""
     tx.execute(sql("lock_subject"), {"subject": "policy " + policy.predicate})
     asked_now, asked = activity.server_now(tx), policies.open_policies(tx)
-    standing = {held.predicate: held for held in asked.get()}.get(policy.predicate)
+    in_force = {held.predicate: held for held in asked.get()}
+    standing = in_force.pop(policy.predicate, None)
     if standing is not None and standing.definition() == policy.definition():
         return standing
+    _refuse_cycle(policy, [*in_force.values()])
     if register_tenant(tx).get():
         desk.follower.follow(tx, Changes(new_tenant=True), desk.follower.prepare())
     at = asked_now.get()

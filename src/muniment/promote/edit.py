@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from muniment.canonical.claims import version_row
@@ -35,6 +36,8 @@ class Edit:
     rules: set[AccessRule] = field(default_factory=set)
     reasons: dict[UUID, str] = field(default_factory=dict)
     renewed: set[UUID] = field(default_factory=set)
+    steps: dict[str, Any] = field(default_factory=dict)
+    """What each step of the gate found, for the activity: ids and reasons, never content."""
     supports: list[SupportRow] = field(default_factory=list)
     links: list[HeldLink] = field(default_factory=list)
     ended_links: list[UUID] = field(default_factory=list)
@@ -133,6 +136,7 @@ class Edit:
             return None
         at = self.known_from(changed)
         rows = EditRows(kind, desk.access.actor, now, ended_links=self.ended_links, supports=self.supports)
+        rows.steps = self._recorded(changed)
         rows.opened = [replace(claim, known_from=at) for claim in changed]
         rows.claims = [claim for claim in rows.opened if claim.claim_id not in self.loaded]
         rows.closed = [self.loaded[claim.claim_id] for claim in changed if claim.claim_id in self.loaded]
@@ -144,6 +148,11 @@ class Edit:
         versions = [*(version_row(c, known_to=at) for c in rows.closed), *map(version_row, rows.opened)]
         desk.follower.follow(tx, Changes(claims=rows.claims, versions=versions), prepared)
         return at
+
+    def _recorded(self, changed: list[HeldClaim]) -> dict[str, Any]:
+        """The steps, with what promoting came to and how many versions the derivations followed."""
+        promoted = {str(claim.claim_id): claim.status.value for claim in changed}
+        return {**self.steps, "promote": promoted, "follow": {"versions": len(changed)}}
 
     def _link_rule(self, tx: Tx, link: HeldLink) -> AccessRule:
         """Who may see a link: who may see both of its ends."""

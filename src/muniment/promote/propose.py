@@ -7,16 +7,17 @@ from datetime import datetime
 
 from muniment.canonical import reviews
 from muniment.canonical.rows import HeldClaim
-from muniment.errors import ClaimMovedOn, NotFound
 from muniment.model.claim import Decision, LinkKind, Outcome, Status
 from muniment.model.ids import new_id
 from muniment.model.policy import ValueType
-from muniment.promote.admit import Verdict, admit, same_value
+from muniment.promote.admit import Verdict, admit
 from muniment.promote.case import Case, open_case
+from muniment.promote.compare import compare
 from muniment.promote.ports import Desk
 from muniment.promote.proposal import Proposal, statement_of
 from muniment.promote.sources import joint_rule
 from muniment.promote.turn import Turn, in_turn
+from muniment.promote.validate import Judgement, validate
 from muniment.promote.values import says_no_more
 from muniment.store.database import Tx
 
@@ -33,77 +34,17 @@ def propose(desk: Desk, proposal: Proposal) -> Decision:
 
     def work(tx: Tx, turn: Turn) -> Decision:
         case = open_case(tx, turn, desk, proposal)
-        twin = _already_corrected(case) or _twin(case)
-        if twin is None and proposal.correction and case.target is None:
-            raise NotFound("no claim with another value holds then that this session may see; name it in supersedes")
-        if twin is None or (not twin.visible and not says_no_more(twin, statement_of(proposal))):
-            return _assert_new(tx, case, prepared)
-        return _support(tx, case, twin, prepared)
+        comparison = compare(case)
+        judgement = validate(case, comparison)
+        case.edit.steps |= {"compare": comparison.record(), "validate": judgement.record()}
+        if comparison.twin is None:
+            return _assert_new(tx, case, judgement, prepared)
+        return _support(tx, case, comparison.twin, judgement, prepared)
 
     return in_turn(desk, work)
 
 
-def _already_corrected(case: Case) -> HeldClaim | None:
-    """The claim that this same correction made before; raises `ClaimMovedOn` when the target is gone otherwise."""
-    target = case.target
-    if (
-        not case.proposal.correction
-        or target is None
-        or target.status in (Status.VALIDATED, Status.CANDIDATE, Status.UNSUPPORTED)
-    ):
-        return None
-    for link in case.edit.near.active_links(LinkKind.SUPERSEDES):
-        heir = case.edit.near.claims.get(link.from_claim)
-        if (
-            link.correction
-            and link.to_claim == target.claim_id
-            and heir is not None
-            and heir.live
-            and _says_same(case, heir)
-        ):
-            return heir
-    raise ClaimMovedOn(
-        f"claim {target.claim_id} is {target.status.value} already; read its history, then correct what holds now"
-    )
-
-
-def _says_same(case: Case, claim: HeldClaim) -> bool:
-    probe = replace(claim, value=case.proposal.value)
-    return claim.slot == case.slot and same_value(probe, claim, case.policy)
-
-
-def _twin(case: Case) -> HeldClaim | None:
-    """The claim that says the same already, for the moment at which this one starts."""
-    decided: HeldClaim | None = None
-    for claim in case.edit.near.in_slot(case.slot):
-        if not _says_same(case, claim):
-            continue
-        if claim.live and not case.edit.near.said.get(claim.claim_id):
-            # All its evidence was withdrawn: it begins anew with what this one says.
-            return replace(claim, asserted=case.asserted)
-        repeated = case.spans <= case.cited.get(claim.claim_id, set())
-        if claim.live and case.start in claim.asserted and (repeated or case.start in claim.valid or not claim.valid):
-            # Said again for longer: what started later still takes over from it.
-            return replace(claim, asserted=claim.asserted | case.asserted)
-        if claim.live and _reaches_back(case, claim):
-            return replace(claim, asserted=claim.asserted | case.asserted)
-        if claim.status is Status.CANDIDATE and (repeated or case.start in claim.asserted):
-            return claim
-        decided = decided or (claim if claim.status in (Status.REJECTED, Status.RETRACTED) and repeated else None)
-    # Only when nothing holds: the same words do not bring back what somebody decided against.
-    return decided
-
-
-def _reaches_back(case: Case, claim: HeldClaim) -> bool:
-    """Whether the same was true earlier already, with nothing else said in between."""
-    first = claim.asserted.start
-    if first is None or case.start >= first or case.proposal.valid_to is not None:
-        return False
-    others = [c for c in case.edit.near.in_slot(case.slot) if c.live and c.claim_id != claim.claim_id]
-    return not any(c.asserted.start is None or case.start <= c.asserted.start <= first for c in others)
-
-
-def _support(tx: Tx, case: Case, twin: HeldClaim, prepared: object) -> Decision:
+def _support(tx: Tx, case: Case, twin: HeldClaim, judgement: Judgement, prepared: object) -> Decision:
     """The same value again: one more support, perhaps seen by more people, perhaps enough to validate a candidate."""
     if twin.status in (Status.REJECTED, Status.RETRACTED):
         reason = f"the same words were {twin.status.value} before; restore the claim, or give other evidence"
@@ -111,7 +52,7 @@ def _support(tx: Tx, case: Case, twin: HeldClaim, prepared: object) -> Decision:
     reason = _add_support(tx, case, twin)
     outcome = Outcome.SUPPORTED
     if twin.status is Status.CANDIDATE:
-        verdict = _admit_candidate(case, case.edit.near.claims[twin.claim_id])
+        verdict = _admit_candidate(case, case.edit.near.claims[twin.claim_id], judgement)
         outcome, reason = verdict.outcome, verdict.reason
     else:
         outcome, reason = _end_target(case, twin, reason)
@@ -143,11 +84,10 @@ def _add_support(tx: Tx, case: Case, twin: HeldClaim) -> str:
     return reason
 
 
-def _admit_candidate(case: Case, twin: HeldClaim) -> Verdict:
+def _admit_candidate(case: Case, twin: HeldClaim, judgement: Judgement) -> Verdict:
     """What one more support does to a candidate: a quote may be what it waited for."""
-    waits = case.waits_for(twin)
-    if waits is not None:
-        return Verdict(Outcome.CANDIDATE, waits)
+    if judgement.waits is not None:
+        return Verdict(Outcome.CANDIDATE, judgement.waits)
     _end_target(case, twin, "")
     target = None if case.target is None else case.target.claim_id
     return admit(case.edit, twin, case.policy, reason=VALIDATED_REASON, target=target)
@@ -164,10 +104,10 @@ def _end_target(case: Case, twin: HeldClaim, reason: str) -> tuple[Outcome, str]
     return Outcome.SUPERSEDED_OTHER, f"{reason}; the named claim ends"
 
 
-def _assert_new(tx: Tx, case: Case, prepared: object) -> Decision:
+def _assert_new(tx: Tx, case: Case, judgement: Judgement, prepared: object) -> Decision:
     """A claim that nobody made before: validated at once, or a candidate that says what it waits for."""
     claim = _new_claim(case)
-    edit, waits = case.edit, case.waits_for()
+    edit, waits = case.edit, judgement.waits
     if case.rule.access_id != 0:
         edit.rules.add(case.rule)
     edit.put(claim, waits or VALIDATED_REASON)
