@@ -8,6 +8,7 @@ from pydantic import Field
 
 from muniment.model.base import Instant, Record
 from muniment.model.claim import Status
+from muniment.model.prompt import in_prompt
 
 
 class Hit(Record):
@@ -102,6 +103,13 @@ class Payload(Record):
     freshness: Instant | None
     abstention: Abstention | None
     retrieval: Retrieval
+
+    def to_prompt(self) -> str:
+        """The payload as delimited data for a prompt: one line a claim and a source, inside `<muniment-memory>`.
+
+        Stored text stands quoted on one line and cannot close the block. Fed back as input, the block adds no claim.
+        """
+        return in_prompt(self)
 
 
 class DriftRow(Record):
