@@ -1,4 +1,4 @@
-"""`python -m benchmarks [writes|latency|locomo] [--data FILE]`: every table, or the named ones."""
+"""`python -m benchmarks [rules|writes|latency|locomo] [--data FILE]`: every table, or the named ones."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import tempfile
 from pathlib import Path
 
 import muniment
-from benchmarks import latency, locomo, writes
+from benchmarks import latency, locomo, rules, writes
 from benchmarks.report import console, machine
 
-TABLES = ("writes", "latency", "locomo")
+TABLES = ("rules", "writes", "latency", "locomo")
 
 
 def main() -> None:
@@ -21,6 +21,8 @@ def main() -> None:
     chosen = parser.parse_args()
     wanted = chosen.tables or TABLES
     console.print(machine())
+    if "rules" in wanted:
+        rules.run()
     with tempfile.TemporaryDirectory(prefix="muniment-bench-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
         if "writes" in wanted:
