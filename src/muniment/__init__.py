@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from muniment.model.evidence import Evidence, Span
     from muniment.model.payload import Payload
     from muniment.model.policy import PredicatePolicy
+    from muniment.model.remember import Remembered, RetryReport
     from muniment.session import Session
 
 _HOMES = {
@@ -29,6 +30,8 @@ _HOMES = {
     "MunimentError": "muniment.errors",
     "Payload": "muniment.model.payload",
     "PredicatePolicy": "muniment.model.policy",
+    "Remembered": "muniment.model.remember",
+    "RetryReport": "muniment.model.remember",
     "Session": "muniment.session",
     "Span": "muniment.model.evidence",
     "open": "muniment.memory",
@@ -45,6 +48,8 @@ __all__ = [
     "MunimentError",
     "Payload",
     "PredicatePolicy",
+    "Remembered",
+    "RetryReport",
     "Session",
     "Span",
     "open",

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
+from muniment.extract.port import Extractor
 from muniment.memory import EmbedderChoice, Memory, open_memory
 from muniment.model.access import Access
 from muniment.session import Session
@@ -56,6 +57,8 @@ class AsyncSession:
     add = _session(Session.add)
     add_many = _session(Session.add_many)
     propose = _session(Session.propose)
+    remember = _session(Session.remember)
+    retry = _session(Session.retry)
     confirm = _session(Session.confirm)
     reject = _session(Session.reject)
     retract = _session(Session.retract)
@@ -102,8 +105,10 @@ class AsyncMemory:
 
 async def open_async(
     target: str | Path | None = None, *, embedder: EmbedderChoice = None, admin: str | None = None,
-    adopt_embedder: bool = False,
+    adopt_embedder: bool = False, extractor: Extractor | None = None,
 ) -> AsyncMemory:  # fmt: skip
     """`muniment.open`, awaited."""
-    memory = await asyncio.to_thread(open_memory, target, embedder=embedder, admin=admin, adopt_embedder=adopt_embedder)
+    memory = await asyncio.to_thread(
+        open_memory, target, embedder=embedder, admin=admin, adopt_embedder=adopt_embedder, extractor=extractor
+    )
     return AsyncMemory(memory)

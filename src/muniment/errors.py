@@ -131,6 +131,12 @@ class ExtractionFailed(MunimentError):
     code = "extraction_failed"
 
 
+class MissingExtra(MunimentError):
+    """An optional part of the package is not installed; the message says how to install it."""
+
+    code = "missing_extra"
+
+
 class SchemaTooNew(MunimentError):
     """The database was migrated by a newer muniment."""
 

@@ -12,8 +12,10 @@ from muniment.derive.drift import drift
 from muniment.derive.engine import Engine
 from muniment.derive.rebuild import Progress, fill, maintain, rebuild
 from muniment.doctor import examine
+from muniment.extract.port import Extractor
 from muniment.model.access import Access
 from muniment.model.payload import Check, DriftReport, RebuildReport, Recipe
+from muniment.model.text import require_name
 from muniment.providers.embedder import Embedder
 from muniment.providers.local import LocalEmbedder, local_weights
 from muniment.session import Session
@@ -23,11 +25,12 @@ EmbedderChoice = Embedder | Literal["local", "none"] | None
 
 
 class Memory:
-    """One database with its embedder. Thread-safe; holds nothing of any tenant. A context manager."""
+    """One database with its embedder and its extractor. Thread-safe; holds nothing of any tenant. A context manager."""
 
-    def __init__(self, store: Store, engine: Engine) -> None:
+    def __init__(self, store: Store, engine: Engine, extractor: Extractor | None = None) -> None:
         self._store = store
         self._engine = engine
+        self._extractor = extractor
 
     def session(
         self, *, tenant: str, grants: Iterable[str] = (), actor: str = "app", user: str | None = None,
@@ -36,7 +39,7 @@ class Memory:
         """A session of `tenant` that may see what `grants` satisfy. `user="jane"` adds the grant `user:jane` and puts
         that label on everything the session stores; so do `agent` and `thread`. Raises `NoTenant`, `InvalidInput`."""
         access = Access.open(tenant=tenant, grants=grants, actor=actor, user=user, agent=agent, thread=thread)
-        return Session(self._store.database, self._engine, access)
+        return Session(self._store.database, self._engine, access, self._extractor)
 
     def migrate(self) -> bool:
         """Brings the database up to this version; returns whether anything changed. Raises `EngineUnavailable`."""
@@ -84,7 +87,7 @@ class Memory:
 
 def open_memory(
     target: str | Path | None = None, *, embedder: EmbedderChoice = None, admin: str | None = None,
-    adopt_embedder: bool = False,
+    adopt_embedder: bool = False, extractor: Extractor | None = None,
 ) -> Memory:  # fmt: skip
     """Opens a memory.
 
@@ -92,15 +95,18 @@ def open_memory(
     `postgresql://` DSN takes that server, as a role that row-level security binds; a path takes embedded PostgreSQL
     there, set up on first use. `embedder`: None takes the local one when it is installed, `"none"` goes without the
     semantic route. `admin`: a DSN that may migrate the database first. `adopt_embedder`: retire vectors of
-    another model.
+    another model. `extractor`: what `remember` reads claims with; the caller closes it, if it wants closing.
 
-    Raises `EngineUnavailable`, `SchemaMissing`, `SchemaTooNew`, `UnsafeRole`, `EmbeddingDimension`, `EmbedderFailed`.
+    Raises `InvalidInput`, `EngineUnavailable`, `SchemaMissing`, `SchemaTooNew`, `UnsafeRole`, `EmbeddingDimension`,
+    `EmbedderFailed`.
     """
+    if extractor is not None:
+        require_name(extractor.name, what="the extractor's name")
     store = open_store(target, admin=admin)
     try:
         chosen = _choose(embedder)
         recipes = recipe_rows.activate(store.database, chosen, adopt=adopt_embedder)
-        return Memory(store, Engine(recipes, chosen))
+        return Memory(store, Engine(recipes, chosen), extractor)
     except BaseException:
         store.close()
         raise

@@ -9,12 +9,14 @@ from typing import Any
 from muniment.canonical.policies import open_policies
 from muniment.derive.engine import Engine
 from muniment.errors import InvalidInput, MunimentError
+from muniment.extract.port import Extractor
 from muniment.model.access import Access, parse_access
 from muniment.model.claim import Claim, ClaimPage, ClaimVersion, Decision, Why, Withdrawal
 from muniment.model.evidence import AddReport, Evidence, EvidenceDraft, Rejection
 from muniment.model.ids import parse_id
 from muniment.model.payload import Hit, Payload
 from muniment.model.policy import PredicatePolicy
+from muniment.model.remember import Remembered, RetryReport
 from muniment.model.scope import parse_scope
 from muniment.model.text import require_name, require_text
 from muniment.model.trial import PolicyTrial
@@ -26,6 +28,7 @@ from muniment.promote.ports import Desk
 from muniment.promote.preserve import Preserved, preserve, read_back
 from muniment.promote.proposal import MAX_STATEMENT_BYTES, Support, cite, make_proposal
 from muniment.promote.propose import propose
+from muniment.promote.remember import remember, retry
 from muniment.promote.withdraw import withdraw
 from muniment.recall import read
 from muniment.recall.assemble import assemble, read_cursor, require_budget
@@ -50,11 +53,11 @@ class Session:
     `as_of` (both); the default is now for both. Only aware datetimes are taken (`NaiveDatetime`).
     """
 
-    def __init__(self, database: Database, engine: Engine, access: Access) -> None:
+    def __init__(self, database: Database, engine: Engine, access: Access, extractor: Extractor | None = None) -> None:
         self._database = database
         self._engine = engine
         self._access = access
-        self._desk = Desk(database, access, engine)
+        self._desk = Desk(database, access, engine, extractor)
 
     @property
     def access(self) -> Access:
@@ -152,6 +155,37 @@ class Session:
             access=None if access is None else parse_access(access),
         )  # fmt: skip
         return propose(self._desk, proposal)
+
+    def remember(
+        self, content: str, *, source: str = "api", source_id: str | None = None, source_version: int = 1,
+        kind: str = "message", occurred_at: datetime | None = None, observed_at: datetime | None = None,
+        author: str | None = None, role: str = "user", thread: str | None = None, trust: str = "first_party",
+        access: Iterable[str] = (), uri: str | None = None, media_type: str = "text/plain",
+        metadata: Mapping[str, Any] | None = None, replaces: str | None = None,
+    ) -> Remembered:  # fmt: skip
+        """Adds the text, reads claims out of it with the memory's extractor, and proposes each, quoted.
+
+        The evidence is durable before the extractor is asked, and no transaction is open while it works. When reading
+        fails, that is the `failure` of the result, and `retry` tries again. What this extractor has read already is not
+        read again (`repeated`); after a failure it is. A claim that cannot be proposed is in `refused`.
+
+        Raises what `add` raises, and `InvalidInput` when the memory was opened without an extractor.
+        """
+        draft = make_draft(
+            content=content, source=source, source_id=source_id, source_version=source_version, kind=kind,
+            occurred_at=occurred_at, observed_at=observed_at, author=author, role=role, thread=thread, trust=trust,
+            access=access, uri=uri, media_type=media_type, metadata=metadata, replaces=replaces,
+        )  # fmt: skip
+        return remember(self._desk, self._in_thread(draft))
+
+    def retry(self, limit: int = 100, *, attempts: int = 5) -> RetryReport:
+        """Reads again what `remember` stored and could not read, or was interrupted at: at most `limit` evidences that
+        this session may see, longest waiting first, without those at which this extractor failed `attempts` times.
+
+        Raises `InvalidInput`, also when the memory was opened without an extractor, and `EngineUnavailable`; what was
+        read until then is kept.
+        """
+        return retry(self._desk, limit=limit, attempts=attempts)
 
     def confirm(
         self, claim_id: str, *, by: str, reason: str = "", evidence: Support | Sequence[Support] | None = None

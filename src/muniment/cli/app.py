@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from muniment.cli import maintain, reading, writing
+from muniment.cli import maintain, reading, remembering, writing
 from muniment.cli.render import one_line, stderr, write
 from muniment.errors import MunimentError
 
@@ -21,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (maintain, writing, reading):
+for module in (maintain, writing, remembering, reading):
     module.register(app)
 
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from muniment.errors import InvalidTime
+from muniment.extract.port import Extractor
 from muniment.memory import Memory, open_memory
 from muniment.session import Session
 from muniment.time import require_aware
@@ -52,14 +53,17 @@ def parse_moment(text: str | None) -> datetime | None:
 
 
 @contextmanager
-def opened(target: str | None, *, adopt_embedder: bool = False) -> Iterator[Memory]:
+def opened(target: str | None, *, adopt_embedder: bool = False, extractor: Extractor | None = None) -> Iterator[Memory]:
     """The memory at `target`, closed at the end."""
-    with open_memory(target, adopt_embedder=adopt_embedder) as memory:
+    with open_memory(target, adopt_embedder=adopt_embedder, extractor=extractor) as memory:
         yield memory
 
 
 @contextmanager
-def session(target: str | None, tenant: str, grants: list[str] | None, user: str | None = None) -> Iterator[Session]:
+def session(
+    target: str | None, tenant: str, grants: list[str] | None, user: str | None = None, *,
+    extractor: Extractor | None = None,
+) -> Iterator[Session]:  # fmt: skip
     """A session as the options say."""
-    with opened(target) as memory:
+    with opened(target, extractor=extractor) as memory:
         yield memory.session(tenant=tenant, grants=grants or (), user=user, actor="cli")

@@ -88,7 +88,7 @@ def add(
     grants: Grants = None, user: User = None, as_json: Json = False,
 ) -> None:  # fmt: skip
     """Store one text as evidence and print its id."""
-    text = _standard_input() if content == "-" else content
+    text = standard_input() if content == "-" else content
     with session(target, tenant, grants, user) as opened:
         stored = opened.add(
             text,
@@ -101,7 +101,8 @@ def add(
     print_json(stored) if as_json else say(stored.evidence_id)
 
 
-def _standard_input() -> str:
+def standard_input() -> str:
+    """All of standard input. Raises `InvalidText` when it is no UTF-8."""
     if not hasattr(sys.stdin, "buffer"):
         return sys.stdin.read()
     try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from muniment.canonical.rows import Changes, EvidenceRow
+from muniment.extract.port import Extractor
 from muniment.model.access import Access
 from muniment.store.database import Database, Tx
 
@@ -25,8 +26,10 @@ class Follower(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Where a session's writes happen: the database, who writes, and who follows. Holds no state of its own."""
+    """Where a session's writes happen: the database, who writes, who follows, and who reads claims out of texts. Holds
+    no state of its own."""
 
     database: Database
     access: Access
     follower: Follower
+    extractor: Extractor | None = None

@@ -13,7 +13,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from muniment.canonical import access as access_rows
-from muniment.canonical import activity, evidence
+from muniment.canonical import activity, evidence, extractions
 from muniment.canonical.access import register_tenant
 from muniment.canonical.rows import Changes, EvidenceRow
 from muniment.errors import AccessDenied, InvalidInput, InvalidTime, MunimentError, NotFound, VersionConflict
@@ -61,8 +61,9 @@ class Preserved:
     given: Evidence | None = None
 
 
-def preserve(desk: Desk, drafts: Sequence[EvidenceDraft]) -> list[Preserved]:
+def preserve(desk: Desk, drafts: Sequence[EvidenceDraft], *, reader: str | None = None) -> list[Preserved]:
     """Stores the drafts in one transaction; the answers come in the order of the drafts.
+    What is new waits to be read by the extractor called `reader`, from that moment on.
 
     Each refusal is a coded error in its own place: it is returned, not raised. Raises only what concerns all of them
     (`EngineUnavailable`, `EmbedderFailed`), and then none is stored.
@@ -75,7 +76,7 @@ def preserve(desk: Desk, drafts: Sequence[EvidenceDraft]) -> list[Preserved]:
         except MunimentError as error:
             outcomes[place] = Preserved(None, False, error)
     unique = list({item.key: item for item in reversed(checked.values())}.values())
-    written = _write(desk, unique)
+    written = _write(desk, unique, reader)
     for place, item in checked.items():
         outcomes[place] = _outcome(item, written)
     return [outcome for outcome in outcomes if outcome is not None]
@@ -90,7 +91,7 @@ class _Written:
     now: datetime
 
 
-def _write(desk: Desk, items: Sequence[_Checked]) -> _Written:
+def _write(desk: Desk, items: Sequence[_Checked], reader: str | None) -> _Written:
     """Stores what is not there yet. What is there already is spared the embedder; the insert decides for good."""
     with desk.database.transaction(desk.access, reach="tenant") as tx:
         asked_now, asked_standing = activity.server_now(tx), evidence.find_keys(tx, [item.key for item in items])
@@ -99,7 +100,7 @@ def _write(desk: Desk, items: Sequence[_Checked]) -> _Written:
     if new:
         prepared = desk.follower.prepare(evidence=[item.row() for item in new])
         with desk.database.transaction(desk.access, reach="tenant") as tx:
-            _insert(tx, desk, new, prepared, written)
+            _insert(tx, desk, new, prepared, written, reader)
     return written
 
 
@@ -142,7 +143,9 @@ def _default_id(draft: EvidenceDraft, sha256: bytes, rule: AccessRule) -> str:
     return "sha256:" + hashlib.sha256(sha256 + json.dumps(setting).encode()).hexdigest()
 
 
-def _insert(tx: Tx, desk: Desk, items: Sequence[_Checked], prepared: object, written: _Written) -> None:
+def _insert(
+    tx: Tx, desk: Desk, items: Sequence[_Checked], prepared: object, written: _Written, reader: str | None
+) -> None:
     asked_now = activity.server_now(tx)
     asked_visible = evidence.visible_ids(tx, [item.replaces for item in items if item.replaces is not None])
     now = written.now = asked_now.get()
@@ -159,6 +162,8 @@ def _insert(tx: Tx, desk: Desk, items: Sequence[_Checked], prepared: object, wri
     standing = evidence.find_keys(tx, [item.key for item in accepted]).get()
     ours = [item for item in accepted if standing[item.key]["evidence_id"] == item.evidence_id]
     rows = [replace(item.row(), observed_at=item.draft.observed_at or now) for item in ours]
+    if reader is not None:
+        extractions.insert_pending(tx, {item.evidence_id: item.rule.access_id for item in ours}, reader, activity_id)
     desk.follower.follow(tx, Changes(evidence=rows, new_tenant=asked_first.get()), prepared)
     written.standing |= standing
 

@@ -7,7 +7,7 @@
 DO $$
 DECLARE
     labelled text[] := ARRAY['evidence', 'identity', 'subject_merge', 'claim', 'claim_version', 'claim_evidence',
-                             'claim_link', 'review', 'review_decision', 'withdrawal'];
+                             'claim_link', 'review', 'review_decision', 'withdrawal', 'extraction'];
     tenant_wide text[] := ARRAY['access_rule', 'activity', 'subject', 'policy', 'deletion'];
     of_tenant text := $p$tenant_id = current_setting('muniment.tenant', true)$p$;
     of_labels text := $p$(access_id = ANY (NULLIF(current_setting('muniment.visible', true), '')::bigint[])
@@ -104,6 +104,13 @@ LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     WHERE tenant_id = current_setting('muniment.tenant') AND predicate = of_predicate AND upper_inf(known)
 $$;
 
+CREATE OR REPLACE FUNCTION canonical.close_extraction(of_evidence uuid) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    UPDATE canonical.extraction
+    SET known = tstzrange(lower(known), greatest(clock_timestamp(), lower(known) + interval '1 microsecond'))
+    WHERE tenant_id = current_setting('muniment.tenant') AND evidence_id = of_evidence AND upper_inf(known)
+$$;
+
 -- One more support can widen who may see the words of a claim: the row carries the rule of its newest version.
 CREATE OR REPLACE FUNCTION canonical.relabel_claims(claims uuid[], rules bigint[]) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -118,7 +125,7 @@ BEGIN
     FOREACH signature IN ARRAY ARRAY['visible_rules(text, text[])', 'scope_of(bigint)', 'register_tenant()', 'tenants()',
         'close_versions(uuid[], integer[], timestamptz)', 'close_links(uuid[], timestamptz)',
         'close_supports(uuid, timestamptz)',
-        'close_policy(text, timestamptz)', 'relabel_claims(uuid[], bigint[])']
+        'close_policy(text, timestamptz)', 'relabel_claims(uuid[], bigint[])', 'close_extraction(uuid)']
     LOOP
         EXECUTE format('REVOKE ALL ON FUNCTION canonical.%s FROM PUBLIC', signature);
         EXECUTE format('GRANT EXECUTE ON FUNCTION canonical.%s TO muniment_app', signature);
