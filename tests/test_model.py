@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import muniment
@@ -106,6 +106,8 @@ class Runner:
             entry.starts.add(start)
             entry.end = None if entry.end is None or end is None else max(entry.end, end)
             entry.corrects = entry.corrects or corrects
+            # One that waited in a conflict holds once the other one is corrected to the same.
+            entry.live = entry.live or decision.status == "validated"
             return
         if decision.outcome == "conflict":
             assert any(e.live and min(e.starts) == start and e.value != value for e in self.model.entries.values())
@@ -155,6 +157,7 @@ class Runner:
         self.note(decision, value, min(old.starts), old.end, claim if ended else None)
 
 
+@example([("propose", "a", 0, None), ("propose", "b", 0, None), ("correct", 0, "b")])
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(steps, min_size=1, max_size=9))
 def test_any_sequence_of_decisions_answers_as_the_naive_model_and_never_rewrites_an_answer(

@@ -54,8 +54,8 @@ def register(app: typer.Typer) -> None:
 def reader(
     rules: Path | None, model: str | None, base_url: str | None, key: str | None, seconds: float
 ) -> Iterator[Extractor]:
-    """The extractor that the options ask for, closed at the end: rules from a file, a model, or the rules that come with
-    muniment. Raises `InvalidInput` when they name both."""
+    """The extractor that the options ask for, closed at the end: rules from a file, a model, or the rules that come
+    with muniment. Raises `InvalidInput` when they name both."""
     if rules is not None and model is not None:
         raise InvalidInput("give --rules FILE or --model NAME, not both: one extractor reads a text")
     if model is None:
@@ -78,11 +78,11 @@ def remember(
     source: str = "cli",
     source_id: Annotated[str | None, typer.Option(show_default=False)] = None,
     author: Annotated[str | None, typer.Option(help="Who says it: the \"I\" of the text.", show_default=False)] = None,
-    occurred_at: Moment = None, labels: Labels = None, rules: Rules = None, model: Model = None, base_url: BaseUrl = None, key: Key = None,
-    seconds: Seconds = 60, target: Target = None, tenant: Tenant = "default", grants: Grants = None, user: User = None,
-    as_json: Json = False,
+    occurred_at: Moment = None, labels: Labels = None, rules: Rules = None, model: Model = None,
+    base_url: BaseUrl = None, key: Key = None, seconds: Seconds = 60, target: Target = None,
+    tenant: Tenant = "default", grants: Grants = None, user: User = None, as_json: Json = False,
 ) -> None:  # fmt: skip
-    """Store one text and propose the claims that rules or a model read in it. Exit code 1 when reading failed; see retry."""
+    """Store one text and propose the claims that rules or a model read in it. Exit code 1 when reading failed."""
     text = standard_input() if content == "-" else content
     with (
         reader(rules, model, base_url, key, seconds) as extractor,
@@ -106,8 +106,8 @@ def remember(
 def retry(
     limit: Annotated[int, typer.Option(help="At most so many texts.")] = 100,
     attempts: Annotated[int, typer.Option(help="Leave alone what failed so often.")] = 5,
-    rules: Rules = None, model: Model = None, base_url: BaseUrl = None, key: Key = None, seconds: Seconds = 60, target: Target = None,
-    tenant: Tenant = "default", grants: Grants = None, user: User = None, as_json: Json = False,
+    rules: Rules = None, model: Model = None, base_url: BaseUrl = None, key: Key = None, seconds: Seconds = 60,
+    target: Target = None, tenant: Tenant = "default", grants: Grants = None, user: User = None, as_json: Json = False,
 ) -> None:  # fmt: skip
     """Read again what remember stored and could not read. Exit code 1 when some of it failed again."""
     with (
