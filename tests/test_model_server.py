@@ -178,10 +178,19 @@ def test_the_command_line_remembers_and_retries(databases: Databases, database_n
     assert server.headers[-1]["authorization"] == "Bearer key-of-this-endpoint"
 
 
-def test_the_command_line_says_what_to_give_when_no_model_is_named(databases: Databases, database_name: str) -> None:
-    ran = execute("remember", "I live in Berlin.", "--at", databases.app(database_name), "--json")
-    assert (ran.code, ran.json["error"]["code"]) == (2, "invalid_input")
-    assert "--model" in ran.json["error"]["message"]
+def test_the_command_line_reads_by_rules_when_no_model_is_named(
+    databases: Databases, database_name: str, tmp_path: Path
+) -> None:
+    where = ("--at", databases.app(database_name), "--tenant", f"rules {database_name}", "--json")
+    ran = execute("remember", "I live in Berlin.", "--author", "ken", *where)
+    (decision,) = ran.json["decisions"]
+    assert (ran.code, decision["outcome"], ran.json["calls"]) == (0, "candidate", 0)
+    rules = tmp_path / "rules.toml"
+    rules.write_text("[[rule]]\npattern = 'badge (?P<value>\\d+)'\nsubject = '{author}'\npredicate = 'badge'\n")
+    ran = execute("remember", "My badge 77 is lost.", "--author", "ken", "--rules", str(rules), *where)
+    assert [decision["outcome"] for decision in ran.json["decisions"]] == ["candidate"]
+    both = execute("remember", "x", "--rules", str(rules), "--model", "test", *where)
+    assert (both.code, both.json["error"]["code"]) == (2, "invalid_input")
 
 
 # ---- a small local model --------------------------------------------------------------------------------------------

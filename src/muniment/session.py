@@ -11,12 +11,13 @@ from muniment.derive.engine import Engine
 from muniment.errors import InvalidInput, MunimentError
 from muniment.extract.port import Extractor
 from muniment.model.access import Access, parse_access
-from muniment.model.claim import Claim, ClaimPage, ClaimVersion, Decision, Why, Withdrawal
+from muniment.model.claim import Claim, ClaimPage, ClaimVersion, Decision, Status, Why, Withdrawal
 from muniment.model.evidence import AddReport, Evidence, EvidenceDraft, Rejection
 from muniment.model.ids import parse_id
 from muniment.model.payload import Hit, Payload
 from muniment.model.policy import PredicatePolicy
 from muniment.model.remember import Remembered, RetryReport
+from muniment.model.review import Review, ReviewPage
 from muniment.model.scope import parse_scope
 from muniment.model.text import require_name, require_text
 from muniment.model.trial import PolicyTrial
@@ -29,11 +30,13 @@ from muniment.promote.preserve import Preserved, preserve, read_back
 from muniment.promote.proposal import MAX_STATEMENT_BYTES, Support, cite, make_proposal
 from muniment.promote.propose import propose
 from muniment.promote.remember import remember, retry
+from muniment.promote.review import decide_review, preview
 from muniment.promote.withdraw import withdraw
 from muniment.recall import read
 from muniment.recall.assemble import assemble, read_cursor, require_budget
 from muniment.recall.clocks import AsOf
 from muniment.recall.context import gather_context
+from muniment.recall.reviews import read_review, read_reviews
 from muniment.recall.routes import KINDS
 from muniment.recall.search import make_question, rank, require_k, to_hit
 from muniment.recall.tokens import TokenCounter, estimate_tokens
@@ -231,6 +234,12 @@ class Session:
             memory_type=why.memory_type, supersedes=claim_id, correction=True,
         )  # fmt: skip
 
+    def decide(self, review_id: str, verdict: str, *, by: str, reason: str = "") -> Decision:
+        """Decides a review: "approve" (the claim holds, and takes over from its rivals) or "reject". Raises `NotFound`,
+        `ClaimMovedOn` (somebody was faster, or the claim waits no longer), `PolicyUnmet`, `InvalidInput`."""
+        wanted = parse_id(review_id, what="review")
+        return decide_review(self._desk, wanted, verdict, by=require_name(by, what="by"), reason=_reason(reason))
+
     def define(self, policy: PredicatePolicy | Mapping[str, Any]) -> PredicatePolicy:
         """Declares how a predicate behaves, from now on; the same again changes nothing. Raises `InvalidInput`."""
         return defining.define(self._desk, defining.parse_policy(policy))
@@ -266,6 +275,20 @@ class Session:
                 tx, asked, subject=_text(subject, "subject"), predicate=_text(predicate, "predicate"), scope=scope,
                 memory_type=_text(memory_type, "memory_type"), status=status, limit=limit, cursor=cursor,
             )  # fmt: skip
+
+    def reviews(self, state: str | None = "open", *, limit: int = 100, cursor: str | None = None) -> ReviewPage:
+        """What waits for a person ("open"), what was "decided", or both (None), oldest first. Raises `BadFilter`."""
+        with self._database.transaction(self._access) as tx:
+            return read_reviews(tx, state, limit=limit, cursor=cursor)
+
+    def review(self, review_id: str) -> Review:
+        """One review; while it is open, with what approving would change. Raises `NotFound`."""
+        with self._database.transaction(self._access) as tx:
+            found = read_review(tx, review_id)
+        if found.verdict is not None or found.claim is None or found.claim.status is not Status.CANDIDATE:
+            return found
+        consequences = preview(self._desk, parse_id(review_id, what="review"), by=self._access.actor)
+        return found.model_copy(update={"consequences": consequences})
 
     def history(self, claim_id: str) -> list[ClaimVersion]:
         """What was ever held about a claim, oldest first. Raises `NotFound`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import UUID
@@ -29,12 +29,14 @@ def same_value(a: HeldClaim, b: HeldClaim, policy: PredicatePolicy) -> bool:
     return normalise(a.value, policy) == normalise(b.value, policy)
 
 
-def admit(edit: Edit, claim: HeldClaim, policy: PredicatePolicy, *, reason: str, target: UUID | None) -> Verdict:
+def admit(
+    edit: Edit, claim: HeldClaim, policy: PredicatePolicy, *, reason: str, targets: Collection[UUID] = ()
+) -> Verdict:
     """Makes `claim` validated in the working state, or leaves it out and says why.
 
     A rival that the caller may not see stands in the way, because even the outcome would betray it; so does one that no
-    rule settles (`_unsettled`). Otherwise the timeline settles by authority, then by time. `target` is a rival that the
-    caller declared superseded.
+    rule settles (`_unsettled`). Otherwise the timeline settles by authority, then by time. `targets` are rivals
+    that the caller declared superseded.
     """
     rivals = [
         other
@@ -45,8 +47,10 @@ def admit(edit: Edit, claim: HeldClaim, policy: PredicatePolicy, *, reason: str,
     hidden = tuple(rival for rival in rivals if not rival.visible)
     if hidden:
         return Verdict(Outcome.CANDIDATE, "waits for review", hidden)
-    weaker = [rival for rival in rivals if rival.claim_id != target and _has_less_evidence(edit, rival, claim, policy)]
-    open_rivals = [rival for rival in rivals if rival.claim_id != target and rival not in weaker and rival.valid]
+    weaker = [
+        rival for rival in rivals if rival.claim_id not in targets and _has_less_evidence(edit, rival, claim, policy)
+    ]
+    open_rivals = [rival for rival in rivals if rival.claim_id not in targets and rival not in weaker and rival.valid]
     stuck = tuple(rival for rival in open_rivals if _unsettled(edit, claim, rival, policy))
     if stuck:
         reason = f"conflicts with {stuck[0].claim_id}: {_unsettled(edit, claim, stuck[0], policy)}; both are kept"
@@ -68,7 +72,7 @@ def admit(edit: Edit, claim: HeldClaim, policy: PredicatePolicy, *, reason: str,
     _link_wider_scopes(edit, claim, policy)
     ended = _ended_by(edit, claim)
     above = next((r for r in rivals if edit.near.authority(r) > edit.near.authority(claim)), None)
-    if above is not None and above.claim_id != target:
+    if above is not None and above.claim_id not in targets:
         reason += f"; outranked by {above.claim_id}, whose source has more authority: it holds where that says nothing"
         if not edit.near.claims[claim.claim_id].valid:
             return Verdict(Outcome.CONFLICT, reason)

@@ -25,7 +25,7 @@ from muniment.store.database import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class _Open:
+class Opened:
     """One claim, loaded with its neighbourhood and locked."""
 
     claim: HeldClaim
@@ -41,16 +41,16 @@ def confirm(desk: Desk, claim_id: UUID, *, by: str, reason: str, citations: Sequ
     holds its slot from the same moment, `PolicyUnmet` when the policy asks for more than a person's word, `NotFound`.
     Confirming what is validated changes nothing, unless its policy asks to have it confirmed again now and then."""
 
-    def decide(tx: Tx, held: _Open) -> tuple[Outcome, str]:
+    def decide(tx: Tx, held: Opened) -> tuple[Outcome, str]:
         text = f"confirmed by {by}" + (f": {reason}" if reason else "")
         if held.claim.status is Status.VALIDATED:
             if held.policy.reconfirm_after is None:
                 return Outcome.VALIDATED, "validated already; nothing changed"
             held.edit.renew(held.claim, text)
             return Outcome.VALIDATED, text
-        _require(held.claim, Status.CANDIDATE)
-        _require_policy(tx, held, by, citations)
-        return _make_live(held, text)
+        require(held.claim, Status.CANDIDATE)
+        require_policy(tx, held, by, citations)
+        return make_live(held, text)
 
     return _decide(desk, claim_id, "confirm", citations, "supports", decide)
 
@@ -58,11 +58,11 @@ def confirm(desk: Desk, claim_id: UUID, *, by: str, reason: str, citations: Sequ
 def reject(desk: Desk, claim_id: UUID, *, by: str, reason: str) -> Decision:
     """Turns a candidate down; it stays readable in the history. Raises `ClaimMovedOn`, `NotFound`."""
 
-    def decide(tx: Tx, held: _Open) -> tuple[Outcome, str]:
+    def decide(tx: Tx, held: Opened) -> tuple[Outcome, str]:
         text = f"rejected by {by}" + (f": {reason}" if reason else "")
         if held.claim.status is not Status.REJECTED:
-            _require(held.claim, Status.CANDIDATE)
-            _end(held, Status.REJECTED, text)
+            require(held.claim, Status.CANDIDATE)
+            end(held, Status.REJECTED, text)
         return Outcome.REJECTED, text
 
     return _decide(desk, claim_id, "reject", (), "contradicts", decide)
@@ -72,11 +72,11 @@ def retract(desk: Desk, claim_id: UUID, *, reason: str, citations: Sequence[Cita
     """Says that the claim should never have been held; what it had superseded comes back, what rests on it ends.
     Retracting what is retracted changes nothing. Raises `ClaimMovedOn`, `NotFound`."""
 
-    def decide(tx: Tx, held: _Open) -> tuple[Outcome, str]:
+    def decide(tx: Tx, held: Opened) -> tuple[Outcome, str]:
         text = "retracted" + (f": {reason}" if reason else "")
         if held.claim.status is not Status.RETRACTED:
-            _require(held.claim, Status.VALIDATED, Status.UNSUPPORTED, Status.CANDIDATE)
-            _end(held, Status.RETRACTED, text)
+            require(held.claim, Status.VALIDATED, Status.UNSUPPORTED, Status.CANDIDATE)
+            end(held, Status.RETRACTED, text)
         return Outcome.RETRACTED, text
 
     return _decide(desk, claim_id, "retract", citations, "contradicts", decide)
@@ -85,41 +85,46 @@ def retract(desk: Desk, claim_id: UUID, *, reason: str, citations: Sequence[Cita
 def restore(desk: Desk, claim_id: UUID, *, reason: str) -> Decision:
     """Holds a retracted or rejected claim again. Raises `ClaimMovedOn`, `RivalTruth`, `NotFound`."""
 
-    def decide(tx: Tx, held: _Open) -> tuple[Outcome, str]:
-        _require(held.claim, Status.RETRACTED, Status.REJECTED)
-        return _make_live(held, "restored" + (f": {reason}" if reason else ""))
+    def decide(tx: Tx, held: Opened) -> tuple[Outcome, str]:
+        require(held.claim, Status.RETRACTED, Status.REJECTED)
+        return make_live(held, "restored" + (f": {reason}" if reason else ""))
 
     return _decide(desk, claim_id, "restore", (), "supports", decide)
 
 
 def _decide(
     desk: Desk, claim_id: UUID, kind: str, citations: Sequence[Citation], stance: str,
-    decide: Callable[[Tx, _Open], tuple[Outcome, str]],
+    decide: Callable[[Tx, Opened], tuple[Outcome, str]],
 ) -> Decision:  # fmt: skip
     """Loads, lets `decide` change the working state, writes."""
 
     def work(tx: Tx, turn: Turn) -> Decision:
-        held = _open(tx, turn, claim_id)
+        held = open_claim(tx, turn, claim_id)
         outcome, reason = decide(tx, held)
         if citations:
             _cite(tx, desk, held, citations, stance)
         at = held.edit.write(tx, desk, kind, now=held.now, prepared=desk.follower.prepare())
-        now_held = held.edit.near.claims[claim_id]
-        moved = any(claim.claim_id == claim_id for claim in held.edit.changed())
-        return Decision(
-            outcome=outcome,
-            claim_id=str(claim_id),
-            version=held.claim.version + (1 if moved else 0),
-            status=now_held.status,
-            reason=reason,
-            policy_version=held.policy.version,
-            links=held.edit.public_links(at) if at is not None else (),
-        )
+        return decision_of(held, outcome, reason, at)
 
     return in_turn(desk, work)
 
 
-def _open(tx: Tx, turn: Turn, claim_id: UUID) -> _Open:
+def decision_of(held: Opened, outcome: Outcome, reason: str, at: datetime | None) -> Decision:
+    """The public answer, once the edit is written (`at`; None when there was nothing to write)."""
+    claim_id = held.claim.claim_id
+    moved = any(claim.claim_id == claim_id for claim in held.edit.changed())
+    return Decision(
+        outcome=outcome,
+        claim_id=str(claim_id),
+        version=held.claim.version + (1 if moved else 0),
+        status=held.edit.near.claims[claim_id].status,
+        reason=reason,
+        policy_version=held.policy.version,
+        links=held.edit.public_links(at) if at is not None else (),
+    )
+
+
+def open_claim(tx: Tx, turn: Turn, claim_id: UUID) -> Opened:
     missing = NotFound("no claim with this id that this session may see")
     first = claims.held_claims(tx, [claim_id]).get().get(claim_id)
     if first is None or not first.visible:
@@ -134,10 +139,10 @@ def _open(tx: Tx, turn: Turn, claim_id: UUID) -> _Open:
         raise missing
     now = asked_now.get()
     policy = policy_for(claim.predicate, in_force, claim.memory_type)
-    return _Open(claim, policy, Edit.of(near, requested=now), asked_places.get().get(claim_id, []), now)
+    return Opened(claim, policy, Edit.of(near, requested=now), asked_places.get().get(claim_id, []), now)
 
 
-def _require(claim: HeldClaim, *statuses: Status) -> None:
+def require(claim: HeldClaim, *statuses: Status) -> None:
     if claim.status not in statuses:
         raise ClaimMovedOn(
             f"claim {claim.claim_id} is {claim.status.value} now, not {' or '.join(s.value for s in statuses)}; "
@@ -145,7 +150,7 @@ def _require(claim: HeldClaim, *statuses: Status) -> None:
         )
 
 
-def _require_policy(tx: Tx, held: _Open, by: str, citations: Sequence[Citation]) -> None:
+def require_policy(tx: Tx, held: Opened, by: str, citations: Sequence[Citation]) -> None:
     """Raises `PolicyUnmet` when neither the evidence nor this person's decision is what the policy asks for."""
     subjects = [held.claim.subject_id]
     places = [*held.places, *(source for _, source in look_up(tx, citations).get().spans)]
@@ -158,26 +163,37 @@ def _require_policy(tx: Tx, held: _Open, by: str, citations: Sequence[Citation])
         )
 
 
-def _make_live(held: _Open, reason: str) -> tuple[Outcome, str]:
-    """Admits the claim, with what it was proposed to supersede or correct."""
+def make_live(held: Opened, reason: str, *, over: Sequence[UUID] = ()) -> tuple[Outcome, str]:
+    """Admits the claim, with what it was proposed to supersede or correct, and over the rivals that somebody decided
+    against."""
     edit, claim = held.edit, held.claim
     proposed = [
         link for link in edit.near.links.values()
         if link.from_claim == claim.claim_id and link.kind == LinkKind.SUPERSEDES and link.state == "proposed"
     ]  # fmt: skip
     edit.disconnect(proposed)
-    target: UUID | None = None
+    for rival in over:
+        edit.connect(
+            LinkKind.SUPERSEDES,
+            claim.claim_id,
+            rival,
+            scope=claim.scope,
+            effective_from=claim.asserted.start,
+            named=True,
+        )
+    targets = list(over)
     for link in proposed:
         target = link.to_claim
+        targets.append(target)
         if link.correction:
             corrected = edit.near.claims[target]
-            _require(corrected, Status.VALIDATED, Status.UNSUPPORTED, Status.CANDIDATE)
+            require(corrected, Status.VALIDATED, Status.UNSUPPORTED, Status.CANDIDATE)
             edit.put(replace(corrected, status=Status.RETRACTED), f"corrected: it never was; see {claim.claim_id}")
         edit.connect(
             LinkKind.SUPERSEDES, claim.claim_id, target, scope=link.scope, effective_from=link.effective_from,
             correction=link.correction, named=link.named,
         )  # fmt: skip
-    verdict = admit(edit, claim, held.policy, reason=reason, target=target)
+    verdict = admit(edit, claim, held.policy, reason=reason, targets=targets)
     if verdict.rivals:
         raise RivalTruth(
             "another validated claim holds this slot from the same moment, or one that this session may not see; "
@@ -194,7 +210,7 @@ def _conflicts(edit: Edit, claim: HeldClaim) -> list[HeldLink]:
     ]
 
 
-def _end(held: _Open, status: Status, reason: str) -> None:
+def end(held: Opened, status: Status, reason: str) -> None:
     """Takes a claim out of the timeline, and ends what it did to others."""
     edit, claim = held.edit, held.claim
     edit.put(replace(claim, status=status), reason)
@@ -216,7 +232,7 @@ def _end(held: _Open, status: Status, reason: str) -> None:
     edit.settle("came back: what had superseded it is no longer held")
 
 
-def _cite(tx: Tx, desk: Desk, held: _Open, citations: Sequence[Citation], stance: str) -> None:
+def _cite(tx: Tx, desk: Desk, held: Opened, citations: Sequence[Citation], stance: str) -> None:
     sources = look_up(tx, citations).get()
     for citation, source in sources.spans:
         held.edit.cite(held.claim.claim_id, citation, source, stance=stance)

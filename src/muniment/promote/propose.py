@@ -89,8 +89,8 @@ def _admit_candidate(case: Case, twin: HeldClaim, judgement: Judgement) -> Verdi
     if judgement.waits is not None:
         return Verdict(Outcome.CANDIDATE, judgement.waits)
     _end_target(case, twin, "")
-    target = None if case.target is None else case.target.claim_id
-    return admit(case.edit, twin, case.policy, reason=VALIDATED_REASON, target=target)
+    targets = () if case.target is None else (case.target.claim_id,)
+    return admit(case.edit, twin, case.policy, reason=VALIDATED_REASON, targets=targets)
 
 
 def _end_target(case: Case, twin: HeldClaim, reason: str) -> tuple[Outcome, str]:
@@ -138,7 +138,7 @@ def _admit_new(case: Case, claim: HeldClaim) -> Verdict:
             case.edit.put(replace(target, status=Status.RETRACTED), f"corrected: it never was; see {claim.claim_id}")
         _link_target(case, claim, state="active")
     verdict = admit(
-        case.edit, claim, case.policy, target=None if target is None else target.claim_id,
+        case.edit, claim, case.policy, targets=() if target is None else (target.claim_id,),
         reason=f"{'corrects what never was' if case.proposal.correction else 'validated'}, by its evidence",
     )  # fmt: skip
     if verdict.rivals and target is not None:

@@ -126,7 +126,7 @@ def _decide_one(
     if waits is not None:
         edit.put(claim, waits)
         return
-    verdict = admit(edit, claim, policy, reason="validated under a changed policy", target=_named_target(edit, claim))
+    verdict = admit(edit, claim, policy, reason="validated under a changed policy", targets=_named_targets(edit, claim))
     if verdict.outcome is Outcome.CONFLICT and verdict.rivals:
         edit.put(claim, verdict.reason)
         for rival in verdict.rivals:
@@ -138,14 +138,11 @@ def _decide_one(
         edit.put(claim, verdict.reason)
 
 
-def _named_target(edit: Edit, claim: HeldClaim) -> UUID | None:
-    return next(
-        (
-            link.to_claim for link in edit.near.active_links(LinkKind.SUPERSEDES)
-            if link.from_claim == claim.claim_id and link.named
-        ),
-        None,
-    )  # fmt: skip
+def _named_targets(edit: Edit, claim: HeldClaim) -> list[UUID]:
+    return [
+        link.to_claim for link in edit.near.active_links(LinkKind.SUPERSEDES)
+        if link.from_claim == claim.claim_id and link.named
+    ]  # fmt: skip
 
 
 def _trial(policy: PredicatePolicy, decided: Sequence[_Again]) -> PolicyTrial:

@@ -45,7 +45,7 @@ def read_claims(
     ).get()  # fmt: skip
     page, more = rows[:limit], len(rows) > limit
     overridden = _overridden(tx, clocks, page, scopes) if scopes is not None else {}
-    claims = _publish(tx, clocks, page, overridden)
+    claims = publish_rows(tx, clocks, page, overridden)
     return ClaimPage(items=tuple(claims), next_cursor=str(page[-1].claim_id) if more else None)
 
 
@@ -75,7 +75,8 @@ def _overridden(tx: Tx, clocks: Clocks, page: Sequence[ClaimRow], scopes: list[s
     return winners(row for answer in asked for row in answer.get())
 
 
-def _publish(tx: Tx, clocks: Clocks, rows: Sequence[ClaimRow], overridden: dict[UUID, ClaimRow]) -> list[Claim]:
+def publish_rows(tx: Tx, clocks: Clocks, rows: Sequence[ClaimRow], overridden: dict[UUID, ClaimRow]) -> list[Claim]:
+    """The public form of some rows, with their links, quotes and due dates."""
     if not rows:
         return []
     ids = [row.claim_id for row in rows]
@@ -121,8 +122,8 @@ def read_why(tx: Tx, as_of: AsOf, claim_id: str) -> Why:
         claim=claim,
         quotes=_quotes(quotes),
         links=tuple(_link(link) for link in seen),
-        premises=tuple(_publish(tx, clocks, premises, {})),
-        dependants=tuple(_publish(tx, clocks, dependants, {})),
+        premises=tuple(publish_rows(tx, clocks, premises, {})),
+        dependants=tuple(publish_rows(tx, clocks, dependants, {})),
         history=tuple(read_history(tx, claim_id)),
     )
 
@@ -153,7 +154,7 @@ def read_timeline(tx: Tx, as_of: AsOf, subject: str) -> list[Claim]:
     rows = ask_claims(
         tx, clocks, subject=subject, statuses=(Status.VALIDATED, Status.UNSUPPORTED), holding=False, most=MAX_LIMIT
     ).get()
-    claims = _publish(tx, clocks, rows, {})
+    claims = publish_rows(tx, clocks, rows, {})
     return sorted(
         claims, key=lambda claim: (claim.predicate, claim.valid_from is not None, claim.valid_from or claim.observed_at)
     )

@@ -67,6 +67,21 @@ INSERT INTO canonical.review (tenant_id, review_id, claim_id, rivals, reason, ac
 VALUES (current_setting('muniment.tenant'), %(review_id)s, %(claim_id)s, %(rivals)s, %(reason)s, %(access_id)s,
         %(activity_id)s)
 
+-- :name reviews -- under the reader's own access; a review is visible to who may see all that it is about
+SELECT r.review_id, r.claim_id, r.rivals, r.reason, r.recorded_at AS opened_at, d.verdict, d.decided_by,
+       d.reason AS decision_reason
+FROM canonical.review r LEFT JOIN canonical.review_decision d ON d.tenant_id = r.tenant_id AND d.review_id = r.review_id
+WHERE (%(review_id)s::uuid IS NULL OR r.review_id = %(review_id)s)
+  AND (%(decided)s::boolean IS NULL OR %(decided)s = (d.review_id IS NOT NULL))
+  AND (%(after)s::uuid IS NULL OR r.review_id > %(after)s)
+  AND r.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[])
+ORDER BY r.review_id LIMIT %(most)s
+
+-- :name insert_review_decision -- with the rule of the review
+INSERT INTO canonical.review_decision (tenant_id, review_id, verdict, decided_by, reason, access_id, activity_id)
+SELECT r.tenant_id, r.review_id, %(verdict)s, %(by)s, %(reason)s, r.access_id, %(activity_id)s
+FROM canonical.review r WHERE r.review_id = %(review_id)s
+
 -- :name share_tenant -- decisions within one subject share the tenant
 SELECT pg_advisory_xact_lock_shared(hashtextextended('decide' || chr(31) || current_setting('muniment.tenant'), 0))
 

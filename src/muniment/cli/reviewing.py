@@ -1,0 +1,93 @@
+"""Commands of a reviewer: review list, show, approve, reject."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from muniment.cli.options import Grants, Json, Target, Tenant, User, session
+from muniment.cli.render import print_json, print_rows, say
+from muniment.model.claim import Claim
+from muniment.model.review import Review
+
+ReviewId = Annotated[str, typer.Argument(metavar="REVIEW")]
+By = Annotated[str, typer.Option("--by", help="Who decides.")]
+Reason = Annotated[str, typer.Option("--reason", help="Why.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    review = typer.Typer(help="Decide what waits for a person.", no_args_is_help=True)
+    review.command(name="list")(list_reviews)
+    review.command(name="show")(show_review)
+    review.command(name="approve")(approve)
+    review.command(name="reject")(reject_review)
+    app.add_typer(review, name="review")
+
+
+def list_reviews(
+    state: Annotated[str, typer.Option(help="open, decided or all.")] = "open", target: Target = None,
+    tenant: Tenant = "default", grants: Grants = None, user: User = None, as_json: Json = False,
+) -> None:  # fmt: skip
+    """List what waits for a decision, oldest first."""
+    with session(target, tenant, grants, user) as opened:
+        page = opened.reviews(None if state == "all" else state)
+    if as_json:
+        print_json(page)
+        return
+    rows = [
+        (r.review_id, "–" if r.claim is None else r.claim.statement, r.reason, r.verdict or "open") for r in page.items
+    ]
+    print_rows(("review", "claim", "why it waits", "state"), rows)
+
+
+def show_review(
+    review: ReviewId, target: Target = None, tenant: Tenant = "default", grants: Grants = None, user: User = None,
+    as_json: Json = False,
+) -> None:  # fmt: skip
+    """Show both sides of a review, and what approving would change."""
+    with session(target, tenant, grants, user) as opened:
+        found = opened.review(review)
+    print_json(found) if as_json else _print(found)
+
+
+def _print(found: Review) -> None:
+    say(f"{found.reason} ({found.verdict or 'open'})")
+    sides = [("claim", found.claim), *(("against", rival) for rival in found.rivals)]
+    print_rows(("", "claim", "says", "status"), [_side(name, claim) for name, claim in sides if claim is not None])
+    for change in found.consequences:
+        what = f"{change.status_before.value} -> {change.status_after.value} ({change.reason})"
+        say(f"approving: {change.statement}: {what}")
+
+
+def _side(name: str, claim: Claim) -> tuple[str, str, str, str]:
+    return name, claim.claim_id, claim.statement, claim.status.value
+
+
+def approve(
+    review: ReviewId, by: By, reason: Reason = "", target: Target = None, tenant: Tenant = "default",
+    grants: Grants = None, user: User = None, as_json: Json = False,
+) -> None:  # fmt: skip
+    """The claim holds, and takes over from what stands against it."""
+    _decide(review, "approve", by, reason, target, tenant, grants, user, as_json=as_json)
+
+
+def reject_review(
+    review: ReviewId, by: By, reason: Reason = "", target: Target = None, tenant: Tenant = "default",
+    grants: Grants = None, user: User = None, as_json: Json = False,
+) -> None:  # fmt: skip
+    """The claim does not hold; what stands against it stays."""
+    _decide(review, "reject", by, reason, target, tenant, grants, user, as_json=as_json)
+
+
+def _decide(
+    review: str, verdict: str, by: str, reason: str, target: str | None, tenant: str, grants: list[str] | None,
+    user: str | None, *, as_json: bool,
+) -> None:  # fmt: skip
+    with session(target, tenant, grants, user) as opened:
+        decision = opened.decide(review, verdict, by=by, reason=reason)
+    if as_json:
+        print_json(decision)
+    else:
+        say(f"{decision.outcome.value}: {decision.reason} ({decision.claim_id} v{decision.version})")
