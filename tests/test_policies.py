@@ -316,7 +316,6 @@ def test_what_a_session_may_not_see_is_decided_and_only_counted(memory: muniment
         {"value_type": {"type": "nonsense"}},
         {"value_type": {"a": 1}},
         {"hedged": "sometimes"},
-        {"widen_after": 1},
     ],
 )
 def test_a_policy_that_means_nothing_is_refused(session: muniment.Session, policy: dict[str, Any]) -> None:
@@ -328,7 +327,7 @@ def test_a_policy_that_means_nothing_is_refused(session: muniment.Session, polic
 def test_a_policy_comes_back_as_it_was_declared(session: muniment.Session) -> None:
     declared = session.define({
         "predicate": "persona:*", "validation": {"any": ["quoted", {"all": ["review", {"independent_sources": 3}]}]},
-        "sources": ["crm", "mail"], "reconfirm_after": "180 days", "value_type": {"type": "string"}, "widen_after": 3,
+        "sources": ["crm", "mail"], "reconfirm_after": "180 days", "value_type": {"type": "string"},
     })  # fmt: skip
     assert session.policies() == [declared]
     assert declared.to_json()["validation"] == {"any": ["quoted", {"all": ["review", {"independentSources": 3}]}]}

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 import muniment
-from muniment.errors import BadFilter, ClaimMovedOn, InvalidInput, MunimentError, NotFound
+from muniment.errors import BadFilter, ClaimMovedOn, InvalidInput, MunimentError, NotFound, PolicyUnmet
 from tests.helpers import at, single_valued, tell, values
 
 
@@ -171,3 +171,24 @@ def test_bad_input_is_refused(session: muniment.Session, dispute: Dispute) -> No
     with pytest.raises(NotFound):
         session.review("x")
     assert len(session.reviews().items) == 1
+
+
+def test_what_waits_for_review_by_policy_is_in_the_queue_and_approving_validates_it(session: muniment.Session) -> None:
+    session.define({"predicate": "fee", "cardinality": "one", "validation": {"all": ["quoted", "review"]}})
+    waiting = tell(session, "acme", "fee", 4, "2026-01-01")
+    assert (waiting.outcome, waiting.reason) == ("candidate", "waits for review")
+    (review,) = session.reviews().items
+    assert (review.review_id, review.rivals) == (waiting.review_id, ())
+    assert session.decide(review.review_id, "approve", by="ada").outcome == "validated"
+    assert values(session.claims("acme", "fee")) == [4]
+
+
+def test_a_reviewer_cannot_replace_the_authoritative_source_that_a_policy_asks_for(session: muniment.Session) -> None:
+    session.define({"predicate": "fee", "cardinality": "one", "cost_of_error": "critical"})
+    waiting = tell(session, "acme", "fee", 4, "2026-01-01")
+    assert waiting.review_id is not None
+    with pytest.raises(PolicyUnmet):
+        session.decide(waiting.review_id, "approve", by="ada")
+    assert session.review(waiting.review_id).consequences == ()
+    with pytest.raises(PolicyUnmet):
+        session.confirm(waiting.claim_id, by="ada")

@@ -66,8 +66,7 @@ class PredicatePolicy(Record):
     with them. `trust` lists the trust classes whose quotes validate. `sources` names sources by authority, the highest
     first: what a lower one says never takes over from a higher one. `reconfirm_after` is how long a claim passes as
     current after it was last said or confirmed. `hedged` says whether "I think …" waits or is accepted.
-    `widen_after` is how many recipients must have got the same feedback before it holds everywhere. `value_type` may
-    be a JSON schema (draft 2020-12).
+    `value_type` may be a JSON schema (draft 2020-12).
     """
 
     predicate: str
@@ -81,7 +80,6 @@ class PredicatePolicy(Record):
     sources: tuple[str, ...] = ()
     reconfirm_after: timedelta | None = None
     hedged: Literal["wait", "accept"] = "wait"
-    widen_after: int | None = Field(default=None, ge=2, le=1000)
     version: int = Field(default=0, description="set by the store; 0 is the built-in default")
 
     @field_validator("predicate", "unit", mode="before")

@@ -10,6 +10,7 @@ from muniment.canonical.rows import HeldClaim
 from muniment.model.claim import Decision, LinkKind, Outcome, Status
 from muniment.model.ids import new_id
 from muniment.model.policy import ValueType
+from muniment.model.validation import asks_for_review
 from muniment.promote.admit import Verdict, admit
 from muniment.promote.case import Case, open_case
 from muniment.promote.compare import compare
@@ -127,7 +128,8 @@ def _assert_new(tx: Tx, case: Case, judgement: Judgement, prepared: object) -> D
                 LinkKind.CONFLICTS_WITH, claim.claim_id, rival.claim_id, scope=claim.scope, effective_from=case.start
             )
     at = edit.write(tx, case.desk, "propose", now=case.now, prepared=prepared)
-    review_id = _open_review(tx, case, claim, verdict) if verdict.rivals else None
+    waits_for_person = waits is not None and asks_for_review(case.policy.requirement)
+    review_id = _open_review(tx, case, claim, verdict) if verdict.rivals or waits_for_person else None
     return _decision(case, claim, verdict.outcome, verdict.reason, at=at, review_id=review_id)
 
 
@@ -189,7 +191,8 @@ def _new_claim(case: Case) -> HeldClaim:
 
 def _open_review(tx: Tx, case: Case, claim: HeldClaim, verdict: Verdict) -> str:
     """A review for those who may see both the claim and what stands in its way."""
-    rule = joint_rule(tx, [rival.access_id for rival in verdict.rivals]).both(case.rule)
+    rivals = [rival.access_id for rival in verdict.rivals]
+    rule = joint_rule(tx, rivals).both(case.rule) if rivals else case.rule
     actor = case.desk.access.actor
     return str(reviews.insert(tx, claim.claim_id, verdict.rivals, verdict.reason, rule=rule, actor=actor, at=case.now))
 

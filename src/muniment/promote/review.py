@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from muniment.canonical import reviews
-from muniment.errors import ClaimMovedOn, InvalidInput, NotFound
+from muniment.errors import ClaimMovedOn, InvalidInput, NotFound, PolicyUnmet, RivalTruth
 from muniment.model.claim import Decision, Outcome, Status
 from muniment.model.review import Consequence
 from muniment.promote.decide import Opened, decision_of, end, make_live, open_claim, require, require_policy
@@ -47,7 +47,11 @@ def preview(desk: Desk, review_id: UUID, *, by: str) -> tuple[Consequence, ...]:
 
     def work(tx: Tx, turn: Turn) -> tuple[Consequence, ...]:
         row, held = _load(tx, turn, review_id)
-        make_live(held, f"approved by {by}", over=_live(held, row["rivals"]))
+        try:
+            require_policy(tx, held, by, ())
+            make_live(held, f"approved by {by}", over=_live(held, row["rivals"]))
+        except (PolicyUnmet, RivalTruth):
+            return ()
         loaded = held.edit.loaded
         return tuple(
             Consequence(
