@@ -71,8 +71,8 @@ def _add_bulk(memory: muniment.Memory) -> float:
 def _propose(memory: muniment.Memory) -> float:
     session = _session(memory)
     session.define({"predicate": "colour", "cardinality": "one", "validation": "quoted"})
-    message = session.add(" ".join(f"value{number}" for number in range(PROPOSALS)))
-    spans = [message.quote(f"value{number}") for number in range(PROPOSALS)]
+    message = session.add(" ".join(f"It is value{number}." for number in range(PROPOSALS)))
+    spans = [message.quote(f"value{number}.") for number in range(PROPOSALS)]
 
     def work() -> None:
         for number, span in enumerate(spans):

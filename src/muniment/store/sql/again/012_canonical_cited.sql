@@ -26,7 +26,8 @@ LANGUAGE sql STABLE AS $$
                WHERE i.tenant_id = e.tenant_id AND i.provider IN (e.source, 'email') AND i.external_id = e.author_id
                  AND upper_inf(i.known)) END,
            EXISTS (SELECT FROM canonical.withdrawal w WHERE w.tenant_id = e.tenant_id AND w.evidence_id = e.evidence_id)
-    FROM canonical.evidence e WHERE e.evidence_id = of_evidence
+    -- OFFSET 0: found by its id, whatever the planner believes of a table that has just grown.
+    FROM (SELECT * FROM canonical.evidence WHERE evidence_id = of_evidence OFFSET 0) e
 $$;
 REVOKE ALL ON FUNCTION canonical.cited(uuid, integer, integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION canonical.cited(uuid, integer, integer) TO muniment_app;

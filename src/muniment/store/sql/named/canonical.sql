@@ -107,8 +107,9 @@ WHERE s.claim_id = ANY (%(ids)s) AND s.stance = 'supports' AND upper_inf(s.known
 
 -- :name cited_by_candidates -- the same of the places that the candidates of some slots cite already
 SELECT s.claim_id, c.*
-FROM canonical.claim_version v
-JOIN canonical.claim_evidence s ON s.tenant_id = v.tenant_id AND s.claim_id = v.claim_id
+FROM (SELECT * FROM canonical.claim_version
+      WHERE slot = ANY (%(slots)s) AND upper_inf(known) AND status = 'candidate' OFFSET 0) v
+CROSS JOIN LATERAL (
+    SELECT * FROM canonical.claim_evidence
+    WHERE tenant_id = v.tenant_id AND claim_id = v.claim_id AND stance = 'supports' AND upper_inf(known) OFFSET 0) s
 CROSS JOIN LATERAL canonical.cited(s.evidence_id, lower(s.span), CASE WHEN s.quoted THEN upper(s.span) END) c
-WHERE v.slot = ANY (%(slots)s) AND upper_inf(v.known) AND v.status = 'candidate'
-  AND s.stance = 'supports' AND upper_inf(s.known)

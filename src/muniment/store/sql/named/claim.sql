@@ -1,9 +1,9 @@
--- :name held_in_slots
+-- :name held_in_slots -- from the few versions of a slot, not from every claim of the tenant
 SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.object_id, c.statement, c.scope,
        v.slot, coalesce(v.cardinality, c.cardinality) AS cardinality, v.status, v.asserted, v.valid, lower(v.known) AS known_from, v.confidence, v.access_id,
        v.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[]) AS visible, v.reason
-FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
-WHERE v.slot = ANY (%(slots)s) AND upper_inf(v.known)
+FROM (SELECT * FROM canonical.claim_version WHERE slot = ANY (%(slots)s) AND upper_inf(known) OFFSET 0) v
+CROSS JOIN LATERAL (SELECT * FROM canonical.claim WHERE tenant_id = v.tenant_id AND claim_id = v.claim_id OFFSET 0) c
 
 -- :name held_claims
 SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.object_id, c.statement, c.scope,
@@ -47,14 +47,15 @@ SELECT DISTINCT s.claim_id, s.asserted_from, e.source, e.trust, coalesce(e.autho
 FROM canonical.claim_version c
 CROSS JOIN LATERAL (
     SELECT * FROM canonical.claim_evidence WHERE tenant_id = c.tenant_id AND claim_id = c.claim_id OFFSET 0) s
-JOIN canonical.evidence e ON e.tenant_id = s.tenant_id AND e.evidence_id = s.evidence_id
+CROSS JOIN LATERAL (
+    SELECT * FROM canonical.evidence WHERE tenant_id = s.tenant_id AND evidence_id = s.evidence_id OFFSET 0) e
 WHERE c.slot = ANY (%(slots)s) AND upper_inf(c.known) AND s.stance = 'supports' AND upper_inf(s.known)
 
 -- :name spans_in_slots -- from the few claims of a slot, not from everything that one long document supports
 SELECT s.claim_id, s.evidence_id, lower(s.span) AS start, upper(s.span) AS stop
-FROM canonical.claim_version c CROSS JOIN LATERAL (
+FROM canonical.claim_version c CROSS JOIN unnest(%(evidence)s::uuid[]) cited CROSS JOIN LATERAL (
     SELECT * FROM canonical.claim_evidence
-    WHERE tenant_id = c.tenant_id AND claim_id = c.claim_id AND evidence_id = ANY (%(evidence)s) OFFSET 0) s
+    WHERE tenant_id = c.tenant_id AND claim_id = c.claim_id AND evidence_id = cited OFFSET 0) s
 WHERE c.slot = ANY (%(slots)s) AND upper_inf(c.known) AND s.stance = 'supports' AND upper_inf(s.known)
 
 -- :name write_edit
