@@ -43,12 +43,14 @@ def test_approving_makes_the_claim_hold_over_its_rival_and_closes_the_review(
     first, second = dispute
     assert second.review_id is not None
     decided = session.decide(second.review_id, "approve", by="ada", reason="the contract says so")
-    assert (decided.outcome, decided.claim_id) == ("superseded_other", second.claim_id)
+    assert decided.decision is not None
+    assert (decided.decision.outcome, decided.decision.claim_id) == ("superseded_other", second.claim_id)
     assert values(session.claims("acme", "fee")) == [6]
     assert session.recall("What is the fee of acme?", subject="acme").conflicts == ()
     assert session.reviews().items == ()
     (closed,) = session.reviews("decided").items
-    assert (closed.verdict, closed.decided_by, closed.decision_reason) == ("approve", "ada", "the contract says so")
+    (decision,) = closed.decisions
+    assert (closed.verdict, decision.by, decision.reason) == ("approve", "ada", "the contract says so")
     assert closed.consequences == ()
     assert session.history(second.claim_id)[-1].reason == "approved by ada: the contract says so"
     # Taking it back brings back what stood there before.
@@ -89,7 +91,7 @@ def test_of_two_reviewers_the_first_decides_and_the_second_is_told(
 
     def decide(verdict: str) -> None:
         try:
-            answers.append(session.decide(review, verdict, by=verdict).outcome.value)
+            answers.append(session.decide(review, verdict, by=verdict).verdict)
         except MunimentError as error:
             answers.append(error.code)
 
@@ -179,7 +181,9 @@ def test_what_waits_for_review_by_policy_is_in_the_queue_and_approving_validates
     assert (waiting.outcome, waiting.reason) == ("candidate", "waits for review")
     (review,) = session.reviews().items
     assert (review.review_id, review.rivals) == (waiting.review_id, ())
-    assert session.decide(review.review_id, "approve", by="ada").outcome == "validated"
+    decided = session.decide(review.review_id, "approve", by="ada").decision
+    assert decided is not None
+    assert decided.outcome == "validated"
     assert values(session.claims("acme", "fee")) == [4]
 
 

@@ -13,24 +13,35 @@ from muniment.extract.port import Extractor
 from muniment.model.access import Access, parse_access
 from muniment.model.claim import Claim, ClaimPage, ClaimVersion, Decision, Status, Why, Withdrawal
 from muniment.model.evidence import AddReport, Evidence, EvidenceDraft, Rejection
+from muniment.model.identity import Identity, Merge, Resolution, Subject
 from muniment.model.ids import parse_id
 from muniment.model.payload import Hit, Payload
 from muniment.model.policy import PredicatePolicy
 from muniment.model.remember import Remembered, RetryReport
-from muniment.model.review import Review, ReviewPage
+from muniment.model.review import Review, ReviewPage, Verdict
 from muniment.model.scope import parse_scope
-from muniment.model.text import require_name, require_text
+from muniment.model.text import require_json, require_name, require_text
 from muniment.model.trial import PolicyTrial
 from muniment.promote import decide as deciding
 from muniment.promote import define as defining
 from muniment.promote import redecide
 from muniment.promote.drafts import make_draft
+from muniment.promote.identify import identify, unidentify
+from muniment.promote.merge import merge, unmerge
 from muniment.promote.ports import Desk
 from muniment.promote.preserve import Preserved, preserve, read_back
-from muniment.promote.proposal import MAX_STATEMENT_BYTES, Support, cite, make_proposal
+from muniment.promote.proposal import (
+    MAX_STATEMENT_BYTES,
+    Support,
+    cite,
+    make_proposal,
+    require_confidence,
+)
 from muniment.promote.propose import propose
 from muniment.promote.remember import remember, retry
 from muniment.promote.review import decide_review, preview
+from muniment.promote.values import MAX_VALUE_BYTES
+from muniment.promote.verdicts import Ruling
 from muniment.promote.withdraw import withdraw
 from muniment.recall import read
 from muniment.recall.assemble import assemble, read_cursor, require_budget
@@ -39,6 +50,7 @@ from muniment.recall.context import gather_context
 from muniment.recall.reviews import read_review, read_reviews
 from muniment.recall.routes import KINDS
 from muniment.recall.search import make_question, rank, require_k, to_hit
+from muniment.recall.subjects import read_subject, resolve
 from muniment.recall.tokens import TokenCounter, estimate_tokens
 from muniment.store.database import Database
 from muniment.store.statements import sql
@@ -234,11 +246,61 @@ class Session:
             memory_type=why.memory_type, supersedes=claim_id, correction=True,
         )  # fmt: skip
 
-    def decide(self, review_id: str, verdict: str, *, by: str, reason: str = "") -> Decision:
-        """Decides a review: "approve" (the claim holds, and takes over from its rivals) or "reject". Raises `NotFound`,
-        `ClaimMovedOn` (somebody was faster, or the claim waits no longer), `PolicyUnmet`, `InvalidInput`."""
+    def decide(
+        self, review_id: str, verdict: str, *, by: str, reason: str = "", value: Any = None, into: str | None = None
+    ) -> Verdict:  # fmt: skip
+        """Decides a review: "approve" (the claim holds, and takes over from its rivals), "reject", "edit" (the evidence
+        gives another `value`: a new claim holds), "merge" (it says the same as the claim `into`, or the two subjects
+        are one), or "undo" what was decided. `Review` says which verdicts fit. Raises `NotFound`, `ClaimMovedOn`
+        (somebody was faster, or decided about the claim otherwise), `PolicyUnmet`, `RivalTruth`, `InvalidInput`."""
         wanted = parse_id(review_id, what="review")
-        return decide_review(self._desk, wanted, verdict, by=require_name(by, what="by"), reason=_reason(reason))
+        if value is not None:
+            require_json(value, what="the value", max_bytes=MAX_VALUE_BYTES)
+        ruling = Ruling(
+            require_name(verdict, what="verdict"), require_name(by, what="by"), _reason(reason), value,
+            None if into is None else _claim(into),
+        )  # fmt: skip
+        return decide_review(self._desk, wanted, ruling)
+
+    def identify(
+        self, provider: str, external_id: str, subject: str, *, method: str = "given", confidence: float | None = None,
+        evidence: Support | Sequence[Support] | None = None,
+    ) -> Identity:  # fmt: skip
+        """Says that a subject goes by an identifier of some provider ("email", "crm"), or by a "name".
+
+        Several subjects may share a name. Any other identifier belongs to one: when it is another one's, nothing moves,
+        `waits` says so, and a review asks whether the two are one. Raises `InvalidInput`, `NotFound`, `UnknownSpan`.
+        """
+        return identify(
+            self._desk, require_name(provider, what="provider"), require_name(external_id, what="external_id"),
+            require_name(subject, what="subject"), method=require_name(method, what="method"),
+            confidence=require_confidence(confidence), citations=() if evidence is None else cite(evidence),
+        )  # fmt: skip
+
+    def unidentify(self, provider: str, external_id: str, subject: str) -> Identity:
+        """Says that a subject does not go by an identifier any more. Raises `NotFound`."""
+        return unidentify(
+            self._desk, require_name(provider, what="provider"), require_name(external_id, what="external_id"),
+            require_name(subject, what="subject"),
+        )  # fmt: skip
+
+    def merge(
+        self, from_subject: str, into_subject: str, *, reason: str, method: str = "given",
+        confidence: float | None = None, evidence: Support | Sequence[Support] | None = None,
+    ) -> Merge:  # fmt: skip
+        """Says that two subjects are one, known from now on. No claim moves: reads of one read both, and what is
+        proposed about one is compared with what is held about the other. Rival values stay, in conflict, each with a
+        review. Merging again changes nothing. Raises `NotFound`, `InvalidInput`, `AccessDenied`."""
+        return merge(
+            self._desk, require_name(from_subject, what="subject"), require_name(into_subject, what="subject"),
+            method=require_name(method, what="method"), reason=_reason(reason),
+            confidence=require_confidence(confidence), citations=() if evidence is None else cite(evidence),
+        )  # fmt: skip
+
+    def unmerge(self, merge_id: str, *, reason: str) -> Merge:
+        """Takes a merge back, known from now on: what one subject had ended of the other comes back. Asked as known
+        before, they are still one. Raises `NotFound`."""
+        return unmerge(self._desk, parse_id(merge_id, what="merge"), reason=_reason(reason))
 
     def define(self, policy: PredicatePolicy | Mapping[str, Any]) -> PredicatePolicy:
         """Declares how a predicate behaves, from now on; the same again changes nothing. Raises `InvalidInput`."""
@@ -285,7 +347,9 @@ class Session:
         """One review; while it is open, with what approving would change. Raises `NotFound`."""
         with self._database.transaction(self._access) as tx:
             found = read_review(tx, review_id)
-        if found.verdict is not None or found.claim is None or found.claim.status is not Status.CANDIDATE:
+        if found.verdict is not None or found.claim is None:
+            return found
+        if found.kind == "claim" and found.claim.status is not Status.CANDIDATE:
             return found
         consequences = preview(self._desk, parse_id(review_id, what="review"), by=self._access.actor)
         return found.model_copy(update={"consequences": consequences})
@@ -320,6 +384,20 @@ class Session:
         asked = AsOf.of(valid_at, known_at, as_of)
         with self._database.transaction(self._access) as tx:
             return read.read_timeline(tx, asked, require_name(subject, what="subject"))
+
+    def subject(self, subject: str, *, known_at: datetime | None = None) -> Subject:
+        """What a subject goes by, and what is one with it. Raises `NotFound`, `NaiveDatetime`."""
+        asked = AsOf.of(None, known_at, None)
+        with self._database.transaction(self._access) as tx:
+            return read_subject(tx, require_name(subject, what="subject"), known_at=asked.known_at)
+
+    def resolve(self, name: str, *, provider: str | None = None, known_at: datetime | None = None) -> Resolution:
+        """Whom a name or an identifier means: by id, by identifier, by name (without case). With several, nobody is
+        guessed. Raises `InvalidInput`, `NaiveDatetime`."""
+        asked = AsOf.of(None, known_at, None)
+        with self._database.transaction(self._access) as tx:
+            found = require_name(name, what="name")
+            return resolve(tx, found, provider=_text(provider, "provider"), known_at=asked.known_at)
 
     def evidence(self, evidence_id: str) -> Evidence:
         """One stored evidence. Raises `NotFound`."""

@@ -29,7 +29,7 @@ def row(
 
 
 def overridden(*rows: ClaimRow) -> dict[int, int]:
-    return {loser.int: winner.claim_id.int for loser, winner in winners(rows).items()}
+    return {loser.int: winner.claim_id.int for loser, winner in winners(rows, {}).items()}
 
 
 CHAIN = [row(1), row(2, "renewal"), row(3, "renewal/2027")]

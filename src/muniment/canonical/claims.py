@@ -25,9 +25,20 @@ def held_claims(tx: Tx, claim_ids: Iterable[UUID]) -> Answer[dict[UUID, HeldClai
     return _held(tx, "held_claims", {"ids": list(claim_ids)})
 
 
-def held_of_subject(tx: Tx, subject: str, predicates: Sequence[str]) -> Answer[dict[UUID, HeldClaim]]:
-    """What is validated about these predicates of one subject."""
-    return _held(tx, "held_of_subject", {"subject": subject, "predicates": list(predicates)})
+def held_of_subjects(tx: Tx, subjects: Sequence[str], predicates: Sequence[str]) -> Answer[dict[UUID, HeldClaim]]:
+    """What is validated about these predicates of these subjects."""
+    return _held(tx, "held_of_subjects", {"subjects": list(subjects), "predicates": list(predicates)})
+
+
+def held_about(tx: Tx, subjects: Sequence[str]) -> Answer[dict[UUID, HeldClaim]]:
+    """Every claim about these subjects, whatever its status."""
+    return _held(tx, "held_about", {"subjects": list(subjects)})
+
+
+def links_between(tx: Tx, ours: Sequence[str], theirs: Sequence[str], *, since: datetime) -> Answer[set[UUID]]:
+    """The open links, made since a moment, between claims about some subjects and claims about others."""
+    parameters = {"ours": list(ours), "theirs": list(theirs), "since": since}
+    return Answer(tx, "links_between", parameters, lambda rows: {row["link_id"] for row in rows})
 
 
 def held_of_pattern(tx: Tx, predicate: str | None) -> Answer[dict[UUID, HeldClaim]]:

@@ -42,6 +42,11 @@ def withdraw(tx: Tx, evidence_id: UUID, reason: str, *, at: datetime, activity_i
     return supported
 
 
+def end_supports(tx: Tx, claim_id: UUID, evidence_ids: list[UUID], *, at: datetime) -> None:
+    """These evidences support the claim no more."""
+    tx.execute(sql("close_supports_of"), {"claim_id": claim_id, "evidence": evidence_ids, "at": at})
+
+
 def load(tx: Tx, evidence_ids: list[UUID]) -> dict[UUID, Evidence]:
     """The evidence among these ids that the transaction may see."""
     cursor = tx.dict_cursor()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
+
+from psycopg.types.json import Jsonb
 
 from muniment.canonical import access, activity
 from muniment.canonical.rows import HeldClaim
@@ -23,25 +26,40 @@ def find(
     return Answer(tx, "reviews", parameters, list)
 
 
-def decide(tx: Tx, review_id: UUID, verdict: str, *, by: str, reason: str, actor: str, at: datetime) -> None:
-    """Stores who decided what, and why."""
+def decide(
+    tx: Tx, review_id: UUID, verdict: str, *, by: str, reason: str, actor: str, at: datetime,
+    effects: Mapping[str, Any] | None = None,
+) -> None:  # fmt: skip
+    """Stores who decided what, and why; `effects` are the ids of what it made."""
     activity_id = activity.record(tx, "decide", actor=actor, at=at, used={"review": str(review_id), "verdict": verdict})
-    row = {"review_id": review_id, "verdict": verdict, "by": by, "reason": reason, "activity_id": activity_id}
+    row = {
+        "review_id": review_id, "verdict": verdict, "by": by, "reason": reason, "activity_id": activity_id,
+        "effects": Jsonb(dict(effects or {})),
+    }  # fmt: skip
     tx.execute(sql("insert_review_decision"), row)
 
 
+def open_of(tx: Tx, claims: Iterable[UUID], subjects: Iterable[str] = ()) -> Answer[list[Row]]:
+    """Reviews, not decided yet, of these claims or about these subjects."""
+    return Answer(tx, "open_reviews_of", {"claims": list(claims), "subjects": list(subjects)}, list)
+
+
 def insert(
-    tx: Tx, claim_id: UUID, rivals: Sequence[HeldClaim], reason: str, *, rule: AccessRule, actor: str, at: datetime
-) -> UUID:
-    """Opens a review that only those see whose grants satisfy `rule`."""
+    tx: Tx, claim_id: UUID | None, rivals: Sequence[HeldClaim], reason: str, *, rule: AccessRule, actor: str,
+    at: datetime, kind: str = "claim", subjects: Sequence[str] = (),
+) -> UUID:  # fmt: skip
+    """Opens a review that only those see whose grants satisfy `rule`: of a claim that waits, of a conflict between
+    claims that hold, or of a merge of two `subjects` (then without a claim)."""
     review_id = new_id()
     row = {
         "review_id": review_id,
+        "kind": kind,
         "claim_id": claim_id,
         "rivals": [rival.claim_id for rival in rivals],
+        "subjects": list(subjects),
         "reason": reason,
         "access_id": access.intern(tx, rule),
-        "activity_id": activity.record(tx, "review", actor=actor, at=at, used={"claim": str(claim_id)}),
+        "activity_id": activity.record(tx, "review", actor=actor, at=at, used={"claim": claim_id and str(claim_id)}),
     }
     tx.execute(sql("insert_review"), row)
     return review_id

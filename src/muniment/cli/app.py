@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from muniment.cli import maintain, reading, remembering, reviewing, writing
+from muniment.cli import maintain, reading, remembering, reviewing, subjects, writing
 from muniment.cli.render import one_line, stderr, write
 from muniment.errors import MunimentError
 
@@ -21,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (maintain, writing, remembering, reviewing, reading):
+for module in (maintain, writing, remembering, reviewing, subjects, reading):
     module.register(app)
 
 

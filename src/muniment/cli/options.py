@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -50,6 +51,14 @@ def parse_moment(text: str | None) -> datetime | None:
         return require_aware(datetime.fromisoformat(text))
     except ValueError:
         raise InvalidTime(f"{text!r} is no ISO time; write e.g. 2026-08-27T10:00:00+02:00") from None
+
+
+def parse_value(text: str) -> Any:
+    """JSON where it is JSON, otherwise the text itself."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 @contextmanager

@@ -1,15 +1,17 @@
-"""Commands of a reviewer: review list, show, approve, reject."""
+"""Commands of a reviewer: review list, show, approve, reject, edit, merge, undo."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from contextlib import AbstractContextManager
+from typing import Annotated, Any
 
 import typer
 
-from muniment.cli.options import Grants, Json, Target, Tenant, User, session
+from muniment.cli.options import Grants, Json, Target, Tenant, User, parse_value, session
 from muniment.cli.render import print_json, print_rows, say
 from muniment.model.claim import Claim
 from muniment.model.review import Review
+from muniment.session import Session
 
 ReviewId = Annotated[str, typer.Argument(metavar="REVIEW")]
 By = Annotated[str, typer.Option("--by", help="Who decides.")]
@@ -23,6 +25,9 @@ def register(app: typer.Typer) -> None:
     review.command(name="show")(show_review)
     review.command(name="approve")(approve)
     review.command(name="reject")(reject_review)
+    review.command(name="edit")(edit_review)
+    review.command(name="merge")(merge_review)
+    review.command(name="undo")(undo_review)
     app.add_typer(review, name="review")
 
 
@@ -37,7 +42,8 @@ def list_reviews(
         print_json(page)
         return
     rows = [
-        (r.review_id, "–" if r.claim is None else r.claim.statement, r.reason, r.verdict or "open") for r in page.items
+        (r.review_id, " = ".join(r.subjects) if r.claim is None else r.claim.statement, r.reason, r.verdict or "open")
+        for r in page.items
     ]
     print_rows(("review", "claim", "why it waits", "state"), rows)
 
@@ -70,24 +76,55 @@ def approve(
     grants: Grants = None, user: User = None, as_json: Json = False,
 ) -> None:  # fmt: skip
     """The claim holds, and takes over from what stands against it."""
-    _decide(review, "approve", by, reason, target, tenant, grants, user, as_json=as_json)
+    _decide(session(target, tenant, grants, user), review, "approve", by, reason, as_json=as_json)
 
 
 def reject_review(
     review: ReviewId, by: By, reason: Reason = "", target: Target = None, tenant: Tenant = "default",
     grants: Grants = None, user: User = None, as_json: Json = False,
 ) -> None:  # fmt: skip
-    """The claim does not hold; what stands against it stays."""
-    _decide(review, "reject", by, reason, target, tenant, grants, user, as_json=as_json)
+    """The claim does not hold; what stands against it stays. Of two subjects: they are not one."""
+    _decide(session(target, tenant, grants, user), review, "reject", by, reason, as_json=as_json)
+
+
+def edit_review(
+    review: ReviewId, value: Annotated[str, typer.Argument(help="What the evidence says: JSON, or text.")], by: By,
+    reason: Reason = "", target: Target = None, tenant: Tenant = "default", grants: Grants = None, user: User = None,
+    as_json: Json = False,
+) -> None:  # fmt: skip
+    """The evidence gives another value: a new claim with it holds."""
+    opening = session(target, tenant, grants, user)
+    _decide(opening, review, "edit", by, reason, as_json=as_json, value=parse_value(value))
+
+
+def merge_review(
+    review: ReviewId, by: By,
+    into: Annotated[str | None, typer.Option(help="Which of the claims against it says the same.")] = None,
+    reason: Reason = "", target: Target = None, tenant: Tenant = "default", grants: Grants = None, user: User = None,
+    as_json: Json = False,
+) -> None:  # fmt: skip
+    """The claim says the same as one against it, or the two subjects are one."""
+    _decide(session(target, tenant, grants, user), review, "merge", by, reason, as_json=as_json, into=into)
+
+
+def undo_review(
+    review: ReviewId, by: By, reason: Reason = "", target: Target = None, tenant: Tenant = "default",
+    grants: Grants = None, user: User = None, as_json: Json = False,
+) -> None:  # fmt: skip
+    """Take back what was decided: the review is open again."""
+    _decide(session(target, tenant, grants, user), review, "undo", by, reason, as_json=as_json)
 
 
 def _decide(
-    review: str, verdict: str, by: str, reason: str, target: str | None, tenant: str, grants: list[str] | None,
-    user: str | None, *, as_json: bool,
+    opening: AbstractContextManager[Session], review: str, verdict: str, by: str, reason: str, *, as_json: bool,
+    value: Any = None, into: str | None = None,
 ) -> None:  # fmt: skip
-    with session(target, tenant, grants, user) as opened:
-        decision = opened.decide(review, verdict, by=by, reason=reason)
+    with opening as opened:
+        decided = opened.decide(review, verdict, by=by, reason=reason, value=value, into=into)
     if as_json:
-        print_json(decision)
-    else:
+        print_json(decided)
+    elif decided.decision is not None:
+        decision = decided.decision
         say(f"{decision.outcome.value}: {decision.reason} ({decision.claim_id} v{decision.version})")
+    else:
+        say(f"{decided.verdict}: {decided.reason}")

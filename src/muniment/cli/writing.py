@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from muniment.cli.options import Grants, Json, Labels, Moment, Target, Tenant, User, parse_moment, session
+from muniment.cli.options import Grants, Json, Labels, Moment, Target, Tenant, User, parse_moment, parse_value, session
 from muniment.cli.render import print_json, print_rows, say, stderr
 from muniment.errors import InvalidInput, InvalidText
 from muniment.ingest import FileReport, ingest
@@ -130,14 +130,6 @@ def propose(
             supersedes=supersedes, correction=correction,
         )  # fmt: skip
     _finish(decision, as_json)
-
-
-def parse_value(text: str) -> Any:
-    """JSON where it is JSON, otherwise the text itself."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 def confirm(

@@ -49,7 +49,8 @@ class Claim(Record):
 
     `valid_from` and `valid_to` bound the period of validity that holds `valid_at` (or all of it, when none does);
     `observed_at` is since when this claim has been held at all, `version` counts what was held about it. By
-    `reconfirm_by` its policy asks to have it said or confirmed again.
+    `reconfirm_by` its policy asks to have it said or confirmed again. With those in `conflicts_with` it cannot hold at
+    the same time, and nobody has decided.
     """
 
     claim_id: str
@@ -68,6 +69,7 @@ class Claim(Record):
     evidence_ids: tuple[str, ...] = ()
     supersedes: tuple[str, ...] = ()
     superseded_by: tuple[str, ...] = ()
+    conflicts_with: tuple[str, ...] = ()
     authorization_scope: str | None = None
     reason: str | None = None
     reconfirm_by: Instant | None = None

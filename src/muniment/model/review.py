@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from muniment.model.base import Instant, Record
-from muniment.model.claim import Claim, Status
+from muniment.model.claim import Claim, Decision, Status
+from muniment.model.identity import Merge
+
+Kind = Literal["claim", "conflict", "merge"]
 
 
 class Consequence(Record):
@@ -16,21 +21,38 @@ class Consequence(Record):
     reason: str | None
 
 
-class Review(Record):
-    """A claim that stands against `rivals` and waits for a decision; `claim` None when it is held no longer.
+class ReviewDecision(Record):
+    """One decision about a review: the verdict, whose it was, why, and when."""
 
-    `verdict`, `decided_by` and `decision_reason` are None while it is open. `consequences` is filled by
-    `Session.review`: what approving would change, the claim itself included.
+    verdict: str
+    by: str
+    reason: str
+    at: Instant
+
+
+class Review(Record):
+    """Something that waits for a person. By `kind`:
+
+    - `claim`: a candidate that stands against `rivals`, or whose policy asks for a person. Verdicts: approve, reject,
+      edit (another value, from the same evidence), merge (it says the same as a rival);
+    - `conflict`: a claim and a rival that both hold, since their subjects turned out to be one. Verdicts: approve (the
+      claim holds), reject (the rival does);
+    - `merge`: whether two `subjects` are one; no claim. Verdicts: merge, reject.
+
+    `claim` is None also when it is held no longer. `verdict` is None while the review is open; `decisions` are all that
+    were made about it, those undone included. `consequences` is filled by `Session.review`: what approving would
+    change, the claim itself included.
     """
 
     review_id: str
+    kind: Kind
     reason: str
     claim: Claim | None
     rivals: tuple[Claim, ...]
+    subjects: tuple[str, ...]
     opened_at: Instant
     verdict: str | None = None
-    decided_by: str | None = None
-    decision_reason: str | None = None
+    decisions: tuple[ReviewDecision, ...] = ()
     consequences: tuple[Consequence, ...] = ()
 
 
@@ -39,3 +61,13 @@ class ReviewPage(Record):
 
     items: tuple[Review, ...]
     next_cursor: str | None = None
+
+
+class Verdict(Record):
+    """What deciding a review led to: for the claim in question (of an edit: the new one), or the merge of subjects."""
+
+    review_id: str
+    verdict: str
+    reason: str
+    decision: Decision | None = None
+    merge: Merge | None = None

@@ -40,8 +40,8 @@ def admit(
     """
     rivals = [
         other
-        for other in edit.near.in_slot(claim.slot)
-        if other.live and other.claim_id != claim.claim_id and other.asserted & claim.asserted
+        for other in edit.near.rivals_of(claim)
+        if other.live and other.asserted & claim.asserted
         and (not other.visible or not same_value(other, claim, policy))
     ]  # fmt: skip
     hidden = tuple(rival for rival in rivals if not rival.visible)
@@ -66,7 +66,8 @@ def admit(
             effective_from=claim.asserted.start, named=True,
         )  # fmt: skip
     _tie_dependants(edit, claim)
-    before = {rival.claim_id: rival.valid for rival in rivals}
+    _order_across(edit, claim, rivals, targets)
+    before = {rival.claim_id: rival.valid for rival in rivals if rival.slot == claim.slot}
     edit.settle(f"superseded from {_moment(claim.asserted.start)}")
     _link_rivals(edit, claim, before)
     _link_wider_scopes(edit, claim, policy)
@@ -114,13 +115,26 @@ def _tie_dependants(edit: Edit, claim: HeldClaim) -> None:
     }  # fmt: skip
     for other in list(edit.near.claims.values()):
         if (
-            other.live and other.claim_id not in premises and other.subject_id == claim.subject_id
+            other.live and other.claim_id not in premises and edit.near.same_subject(other, claim)
             and claim.predicate in edit.near.policy_of(other).depends_on and covers(claim.scope, other.scope)
             and other.began in claim.asserted
         ):  # fmt: skip
             edit.connect(
                 LinkKind.DERIVED_FROM, other.claim_id, claim.claim_id, scope=other.scope, effective_from=other.began
             )
+
+
+def _order_across(edit: Edit, claim: HeldClaim, rivals: list[HeldClaim], targets: Collection[UUID]) -> None:
+    """Rivals of another subject that is one with the claim's share no slot with it: a link says who takes over."""
+    for rival in rivals:
+        if rival.slot == claim.slot:
+            continue
+        ahead = (edit.near.authority(rival), rival.began) > (edit.near.authority(claim), claim.began)
+        winner, loser = (rival, claim) if ahead and rival.claim_id not in targets else (claim, rival)
+        edit.connect(
+            LinkKind.SUPERSEDES, winner.claim_id, loser.claim_id, scope=claim.scope,
+            effective_from=winner.asserted.start,
+        )  # fmt: skip
 
 
 def _link_rivals(edit: Edit, claim: HeldClaim, before: Mapping[UUID, object]) -> None:
@@ -147,7 +161,7 @@ def _link_wider_scopes(edit: Edit, claim: HeldClaim, policy: PredicatePolicy) ->
     for wider in list(edit.near.claims.values()):
         if not (
             wider.live and wider.visible and wider.scope != claim.scope and covers(wider.scope, claim.scope)
-            and (wider.subject_id, wider.predicate) == (claim.subject_id, claim.predicate)
+            and edit.near.same_subject(wider, claim) and wider.predicate == claim.predicate
             and wider.valid & claim.asserted
         ):  # fmt: skip
             continue

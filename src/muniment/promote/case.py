@@ -54,24 +54,24 @@ class Case:
 
 def open_case(tx: Tx, turn: Turn, desk: Desk, proposal: Proposal) -> Case:
     """Locks the subject and loads what the decision depends on."""
-    turn.take(tx, proposal.subject)
+    asked_group = turn.take(tx, proposal.subject)
     asked_now, asked_policies, asked_sources = (
         activity.server_now(tx), policies.open_policies(tx), look_up(tx, proposal.citations),
     )  # fmt: skip
     now, in_force = asked_now.get(), asked_policies.get()
     policy = policy_for(proposal.predicate, in_force, proposal.memory_type)
-    sources = asked_sources.get()
+    sources, group = asked_sources.get(), asked_group.get()
     proposal = replace(proposal, value=require_value(proposal.value, policy))
     slots = [
-        slot_of(proposal.subject, proposal.predicate, scope, proposal.value, policy)
-        for scope in covering(proposal.scope)
-    ]
+        slot_of(subject, proposal.predicate, scope, proposal.value, policy)
+        for subject in group for scope in covering(proposal.scope)
+    ]  # fmt: skip
     asked_cited = claims.spans_in_slots(tx, slots, [c.evidence_id for c in proposal.citations])
     asked_candidates = of_candidates(tx, slots[:1])
-    asked_resting = claims.held_of_subject(tx, proposal.subject, policy.depends_on)
+    asked_resting = claims.held_of_subjects(tx, group, policy.depends_on)
     named_target = [proposal.supersedes] if proposal.supersedes else []
-    resting = resting_on(tx, proposal.subject, proposal.predicate, in_force)
-    near = gather(tx, slots=slots, extra=[*named_target, *resting], turn=turn, policies=in_force)
+    resting = resting_on(tx, group, proposal.predicate, in_force)
+    near = gather(tx, slots=slots, extra=[*named_target, *resting], turn=turn, policies=in_force, group=group)
     target = _target(near, proposal, slots[0], sources, policy)
     named = _named_premises(proposal, lock_and_load(tx, proposal.premises, turn))
     start = _start(proposal, sources, target)
@@ -82,7 +82,7 @@ def open_case(tx: Tx, turn: Turn, desk: Desk, proposal: Proposal) -> Case:
     }  # fmt: skip
     near.premises |= {key: premise for key, premise in premises.items() if key not in near.claims}
     edit = Edit.of(near, requested=sources.observed_at if desk.access.may_import and sources.imported else now)
-    edit.steps = {"receive": {"citations": len(proposal.citations)}, "identify": {"subject": proposal.subject}}
+    edit.steps = {"receive": {"citations": len(proposal.citations)}, "identify": {"known_as": group}}
     return Case(
         desk=desk,
         proposal=proposal,
@@ -91,7 +91,7 @@ def open_case(tx: Tx, turn: Turn, desk: Desk, proposal: Proposal) -> Case:
         slot=slots[0],
         start=start,
         asserted=Intervals.between(start, _end(proposal, start, target)),
-        backings=sources.backings([proposal.subject], policy),
+        backings=sources.backings(group, policy),
         held_backings=asked_candidates.get(),
         rule=rule if proposal.labels is None else rule.both(AccessRule.of(proposal.labels)),
         edit=edit,
@@ -108,7 +108,8 @@ def _target(
     """The claim to supersede: the one that was named, or for a correction the one that holds when this one begins."""
     if proposal.supersedes is None:
         start = proposal.valid_from or sources.occurred_at
-        held = [claim for claim in near.in_slot(slot) if proposal.correction and claim.live and claim.visible]
+        alike = near.alike(slot, proposal.subject, proposal.predicate, proposal.scope)
+        held = [claim for claim in alike if proposal.correction and claim.live and claim.visible]
         said = normalise(proposal.value, policy)
         return next((c for c in held if start in c.valid and normalise(c.value, policy) != said), None)
     target = near.claims.get(proposal.supersedes)

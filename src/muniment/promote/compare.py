@@ -41,7 +41,7 @@ def compare(case: Case) -> Comparison:
     if twin is not None and not twin.visible and not says_no_more(twin, statement_of(case.proposal)):
         # Somebody said it in words that this caller may not see: it becomes a claim of its own.
         twin = None
-    others = (c for c in case.edit.near.in_slot(case.slot) if c.live and not _says_same(case, c))
+    others = (c for c in _alike(case) if c.live and not _says_same(case, c))
     return Comparison(twin, tuple(other.claim_id for other in others))
 
 
@@ -67,6 +67,11 @@ def _already_corrected(case: Case) -> HeldClaim | None:
     raise ClaimMovedOn(
         f"claim {target.claim_id} is {target.status.value} already; read its history, then correct what holds now"
     )
+
+
+def _alike(case: Case) -> list[HeldClaim]:
+    proposal = case.proposal
+    return case.edit.near.alike(case.slot, proposal.subject, proposal.predicate, proposal.scope)
 
 
 def _says_same(case: Case, claim: HeldClaim) -> bool:
@@ -101,5 +106,5 @@ def _reaches_back(case: Case, claim: HeldClaim) -> bool:
     first = claim.asserted.start
     if first is None or case.start >= first or case.proposal.valid_to is not None:
         return False
-    others = [c for c in case.edit.near.in_slot(case.slot) if c.live and c.claim_id != claim.claim_id]
+    others = [c for c in _alike(case) if c.live and c.claim_id != claim.claim_id]
     return not any(c.asserted.start is None or case.start <= c.asserted.start <= first for c in others)

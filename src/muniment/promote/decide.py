@@ -20,7 +20,7 @@ from muniment.promote.ports import Desk
 from muniment.promote.proposal import Citation
 from muniment.promote.sources import Source, joint_rule, look_up, of_candidates
 from muniment.promote.turn import Turn, in_turn
-from muniment.promote.values import says_no_more
+from muniment.promote.values import says_no_more, slot_of
 from muniment.store.database import Tx
 
 
@@ -124,22 +124,32 @@ def decision_of(held: Opened, outcome: Outcome, reason: str, at: datetime | None
     )
 
 
-def open_claim(tx: Tx, turn: Turn, claim_id: UUID) -> Opened:
+def open_claim(tx: Tx, turn: Turn, claim_id: UUID, *, extra: Sequence[UUID] = ()) -> Opened:
+    """Locks the subject and loads the claim with its neighbourhood, and that of `extra` claims. Raises `NotFound`."""
     missing = NotFound("no claim with this id that this session may see")
     first = claims.held_claims(tx, [claim_id]).get().get(claim_id)
     if first is None or not first.visible:
         raise missing
-    turn.take(tx, first.subject_id)
+    asked_group = turn.take(tx, first.subject_id)
     asked_now, asked_policies = activity.server_now(tx), policies.open_policies(tx)
     asked_places, in_force = of_candidates(tx, [first.slot]), asked_policies.get()
-    resting = resting_on(tx, first.subject_id, first.predicate, in_force)
-    near = gather(tx, slots=[first.slot], extra=resting, turn=turn, policies=in_force)
+    group = asked_group.get()
+    slots = slots_alike(first, group, in_force)
+    resting = resting_on(tx, group, first.predicate, in_force)
+    near = gather(tx, slots=slots, extra=[*resting, *extra], turn=turn, policies=in_force, group=group)
     claim = near.claims[claim_id]
     if not claim.visible:
         raise missing
     now = asked_now.get()
-    policy = policy_for(claim.predicate, in_force, claim.memory_type)
+    policy = near.policy_of(claim)
     return Opened(claim, policy, Edit.of(near, requested=now), asked_places.get().get(claim_id, []), now)
+
+
+def slots_alike(claim: HeldClaim, group: Sequence[str], in_force: Sequence[PredicatePolicy]) -> set[UUID]:
+    """The claim's slot, and those in which subjects that are one with its own would hold the same."""
+    policy = policy_for(claim.predicate, in_force, claim.memory_type)
+    others = [subject for subject in group if subject != claim.subject_id]
+    return {claim.slot, *(slot_of(other, claim.predicate, claim.scope, claim.value, policy) for other in others)}
 
 
 def require(claim: HeldClaim, *statuses: Status) -> None:
@@ -152,7 +162,7 @@ def require(claim: HeldClaim, *statuses: Status) -> None:
 
 def require_policy(tx: Tx, held: Opened, by: str, citations: Sequence[Citation]) -> None:
     """Raises `PolicyUnmet` when neither the evidence nor this person's decision is what the policy asks for."""
-    subjects = [held.claim.subject_id]
+    subjects = held.edit.near.group | {held.claim.subject_id}
     places = [*held.places, *(source for _, source in look_up(tx, citations).get().spans)]
     backings = [place.backing(subjects, held.policy) for place in places]
     missing = held.policy.waits_for(backings, person=Person(by, is_subject=by in subjects))

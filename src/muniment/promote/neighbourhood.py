@@ -30,6 +30,8 @@ class Neighbourhood:
     said: dict[UUID, set[Said]] = field(default_factory=dict)
     """What the supports of a claim say of it. A claim with none has lost its evidence, and holds never."""
     policies: Sequence[PredicatePolicy] = ()
+    group: frozenset[str] = frozenset()
+    """Subjects that are one: what is claimed of one of them stands against what is claimed of another."""
     premises: dict[UUID, HeldClaim] = field(default_factory=dict)
     """Claims outside of `claims` that some of them rest on: read, and not changed."""
 
@@ -40,6 +42,28 @@ class Neighbourhood:
     def in_slot(self, slot: UUID) -> list[HeldClaim]:
         """The claims of one slot, live or not."""
         return [claim for claim in self.claims.values() if claim.slot == slot]
+
+    def alike(self, slot: UUID, subject: str, predicate: str, scope: str) -> list[HeldClaim]:
+        """The claims that answer one question: those of its slot, and of merged subjects those of the same predicate
+        and scope, where one value holds at a time."""
+        return [
+            claim for claim in self.claims.values()
+            if claim.slot == slot
+            or ({claim.subject_id, subject} <= self.group and claim.cardinality == "one"
+                and (claim.predicate, claim.scope) == (predicate, scope))
+        ]  # fmt: skip
+
+    def rivals_of(self, claim: HeldClaim) -> list[HeldClaim]:
+        """The other claims that answer the same question."""
+        found = self.alike(claim.slot, claim.subject_id, claim.predicate, claim.scope)
+        return [
+            other for other in found
+            if other.claim_id != claim.claim_id and (other.slot == claim.slot or claim.cardinality == "one")
+        ]  # fmt: skip
+
+    def same_subject(self, one: HeldClaim, other: HeldClaim) -> bool:
+        """Whether two claims are about one subject."""
+        return one.subject_id == other.subject_id or {one.subject_id, other.subject_id} <= self.group
 
     def active_links(self, kind: LinkKind) -> list[HeldLink]:
         """The active links of one kind."""
@@ -112,13 +136,15 @@ class Neighbourhood:
 
 
 def gather(
-    tx: Tx, *, slots: Iterable[UUID], extra: Iterable[UUID] = (), turn: Turn, policies: Sequence[PredicatePolicy]
-) -> Neighbourhood:
-    """Loads the slots, the claims in `extra` with theirs, and everything that rests on what was loaded.
+    tx: Tx, *, slots: Iterable[UUID], extra: Iterable[UUID] = (), turn: Turn, policies: Sequence[PredicatePolicy],
+    group: Iterable[str] = (),
+) -> Neighbourhood:  # fmt: skip
+    """Loads the slots, the claims in `extra` with theirs, and everything that rests on what was loaded. `group`: the
+    subjects that are one.
 
     Raises `WholeTenantNeeded` when that leads to subjects which this transaction has not locked.
     """
-    found = Neighbourhood(policies=policies)
+    found = Neighbourhood(policies=policies, group=frozenset(group))
     seen: set[UUID] = set()
     pending = set(slots) | {claim.slot for claim in lock_and_load(tx, extra, turn).values()}
     while pending:
@@ -136,10 +162,10 @@ def gather(
     return found
 
 
-def resting_on(tx: Tx, subject: str, predicate: str, policies: Sequence[PredicatePolicy]) -> list[UUID]:
-    """The validated claims of the subject whose policies say that they depend on this predicate."""
+def resting_on(tx: Tx, subjects: Sequence[str], predicate: str, policies: Sequence[PredicatePolicy]) -> list[UUID]:
+    """The validated claims of the subjects whose policies say that they depend on this predicate."""
     names = [policy.predicate for policy in policies if predicate in policy.depends_on]
-    return list(claims.held_of_subject(tx, subject, names).get()) if names else []
+    return list(claims.held_of_subjects(tx, subjects, names).get()) if names else []
 
 
 def _downstream(link: HeldLink, loaded: dict[UUID, HeldClaim]) -> list[UUID]:

@@ -71,10 +71,7 @@ def make_proposal(
     require_name(memory_type, what="memory_type")
     parse_scope(scope)
     require_json(value, what="the value", max_bytes=MAX_VALUE_BYTES)
-    if isinstance(confidence, bool) or (
-        confidence is not None and (not isinstance(confidence, int | float) or not 0 <= confidence <= 1)
-    ):
-        raise InvalidInput("confidence is a number between 0 and 1")
+    require_confidence(confidence)
     if isinstance(premises, str) or not isinstance(premises, Iterable):
         raise InvalidInput("premises is a collection of claim ids")
     if statement is not None:
@@ -95,6 +92,15 @@ def make_proposal(
         correction=correction,
         labels=access,
     )
+
+
+def require_confidence(confidence: float | None) -> float | None:
+    """Raises `InvalidInput` unless it is a number between 0 and 1, or None."""
+    if isinstance(confidence, bool) or (
+        confidence is not None and (not isinstance(confidence, int | float) or not 0 <= confidence <= 1)
+    ):
+        raise InvalidInput("confidence is a number between 0 and 1")
+    return confidence
 
 
 def cite(evidence: Support | Sequence[Support]) -> tuple[Citation, ...]:

@@ -14,7 +14,7 @@ from datetime import datetime
 from itertools import groupby
 from uuid import UUID
 
-from muniment.canonical import activity, claims, policies
+from muniment.canonical import activity, claims, policies, subjects
 from muniment.canonical.rows import HeldClaim
 from muniment.model.claim import LinkKind, Outcome, Status
 from muniment.model.policy import PredicatePolicy, policy_for
@@ -60,7 +60,7 @@ def apply_policy(desk: Desk, policy: PredicatePolicy) -> PolicyTrial:
 
 @dataclass(frozen=True, slots=True)
 class _Again:
-    """The claims of one subject, decided again."""
+    """The claims of one subject, with those that are one with it, decided again."""
 
     edit: Edit
     decided: int
@@ -68,16 +68,23 @@ class _Again:
 
 def _decide_all(tx: Tx, turn: Turn, policy: PredicatePolicy) -> Iterator[_Again]:
     asked_now, asked_policies = activity.server_now(tx), policies.open_policies(tx)
-    now, before = asked_now.get(), asked_policies.get()
+    asked_merged = subjects.components(tx)
+    now, before, merged = asked_now.get(), asked_policies.get(), asked_merged.get()
     after = [held for held in before if held.predicate != policy.predicate] + [policy]
     concerned = [
         claim
         for claim in claims.held_of_pattern(tx, _like(policy.predicate)).get().values()
         if claim.status in _DECIDABLE and policy_for(claim.predicate, after, claim.memory_type) is policy
     ]
-    concerned.sort(key=lambda claim: (claim.subject_id, claim.claim_id))
-    for _, group in groupby(concerned, key=lambda claim: claim.subject_id):
-        yield _decide_again(tx, turn, list(group), policy, after, now)
+
+    def person(claim: HeldClaim) -> str:
+        return min(merged.get(claim.subject_id, {claim.subject_id}))
+
+    concerned.sort(key=lambda claim: (person(claim), claim.claim_id))
+    for _, group in groupby(concerned, key=person):
+        members = list(group)
+        known_as = merged.get(members[0].subject_id, frozenset({members[0].subject_id}))
+        yield _decide_again(tx, turn, members, known_as, policy, after, now)
 
 
 def _like(pattern: str) -> str | None:
@@ -86,12 +93,13 @@ def _like(pattern: str) -> str | None:
 
 
 def _decide_again(
-    tx: Tx, turn: Turn, group: Sequence[HeldClaim], policy: PredicatePolicy, after: Sequence[PredicatePolicy],
-    now: datetime,
+    tx: Tx, turn: Turn, group: Sequence[HeldClaim], known_as: frozenset[str], policy: PredicatePolicy,
+    after: Sequence[PredicatePolicy], now: datetime,
 ) -> _Again:  # fmt: skip
     ids = [claim.claim_id for claim in group]
     asked_places, asked_confirmed = of_claims(tx, ids), claims.confirmed_by_people(tx, ids)
-    edit = Edit.of(gather(tx, slots={claim.slot for claim in group}, turn=turn, policies=after), requested=now)
+    near = gather(tx, slots={claim.slot for claim in group}, turn=turn, policies=after, group=known_as)
+    edit = Edit.of(near, requested=now)
     places, confirmed = asked_places.get(), asked_confirmed.get()
     # It is the tenant that decides again, whatever the caller may see of it.
     edit.near.claims |= {key: replace(claim, visible=True) for key, claim in edit.near.claims.items()}
@@ -121,7 +129,7 @@ def _take_out(edit: Edit, claim: HeldClaim, policy: PredicatePolicy) -> None:
 def _decide_one(
     edit: Edit, claim: HeldClaim, policy: PredicatePolicy, places: Sequence[Source], *, by_person: bool
 ) -> None:
-    backings = [place.backing([claim.subject_id], policy) for place in places]
+    backings = [place.backing(edit.near.group, policy) for place in places]
     waits = policy.waits_for(backings, person=Person("somebody") if by_person else None)
     if waits is not None:
         edit.put(claim, waits)

@@ -1,43 +1,40 @@
-"""Deciding a review: the claim is approved over its rivals, or turned down. A preview does the same, unwritten."""
+"""Deciding reviews, once, by one reviewer; undoing what was decided. A preview does the same, unwritten."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID
 
-from muniment.canonical import reviews
+from muniment.canonical import activity, evidence, reviews
 from muniment.errors import ClaimMovedOn, InvalidInput, NotFound, PolicyUnmet, RivalTruth
-from muniment.model.claim import Decision, Outcome, Status
-from muniment.model.review import Consequence
-from muniment.promote.decide import Opened, decision_of, end, make_live, open_claim, require, require_policy
+from muniment.model.claim import Status
+from muniment.model.review import Consequence, Verdict
+from muniment.promote.decide import Opened, decision_of, open_claim, require
+from muniment.promote.merge import merge_in, unmerge_in
 from muniment.promote.ports import Desk
 from muniment.promote.turn import Turn, in_turn
+from muniment.promote.verdicts import VERDICTS, Ruled, Ruling, live_of, undo, undo_conflict
 from muniment.store.answer import Row
 from muniment.store.database import Tx
 
-VERDICTS = {"approve": "approved", "reject": "rejected"}
+_ALL = {**{kind: (*verdicts, "undo") for kind, verdicts in VERDICTS.items()}, "merge": ("merge", "reject", "undo")}
 
 
-def decide_review(desk: Desk, review_id: UUID, verdict: str, *, by: str, reason: str) -> Decision:
-    """`approve`: the claim holds, and takes over from its rivals where both assert. `reject`: it does not.
+def decide_review(desk: Desk, review_id: UUID, ruling: Ruling) -> Verdict:
+    """Decides. Of two reviewers the first does; the second gets `ClaimMovedOn`, as does whoever decides about a claim
+    that somebody decided about otherwise. Raises `NotFound`, `InvalidInput` (no such verdict), `PolicyUnmet`,
+    `RivalTruth`."""
 
-    Of two reviewers the first decides; the second gets `ClaimMovedOn`, as does whoever decides about a claim that is no
-    candidate any more. Raises `NotFound`, `InvalidInput` (no such verdict), `PolicyUnmet`, `RivalTruth`.
-    """
-    if verdict not in VERDICTS:
-        raise InvalidInput(f"there is no verdict {verdict!r}; there are {', '.join(VERDICTS)}")
-
-    def work(tx: Tx, turn: Turn) -> Decision:
-        row, held = _load(tx, turn, review_id)
-        text = f"{VERDICTS[verdict]} by {by}" + (f": {reason}" if reason else "")
-        if verdict == "approve":
-            require_policy(tx, held, by, ())
-            outcome, why = make_live(held, text, over=_live(held, row["rivals"]))
-        else:
-            end(held, Status.REJECTED, text)
-            outcome, why = Outcome.REJECTED, text
-        at = held.edit.write(tx, desk, "decide", now=held.now, prepared=desk.follower.prepare())
-        reviews.decide(tx, review_id, verdict, by=by, reason=reason, actor=desk.access.actor, at=held.now)
-        return decision_of(held, outcome, why, at)
+    def work(tx: Tx, turn: Turn) -> Verdict:
+        row = _read(tx, review_id)
+        if ruling.verdict not in _ALL[row["kind"]]:
+            raise InvalidInput(
+                f"there is no verdict {ruling.verdict!r} on a review of a {row['kind']}; there are "
+                + ", ".join(_ALL[row["kind"]])
+            )
+        if row["kind"] == "merge":
+            return _decide_merge(tx, turn, desk, row, ruling)
+        return _decide_claim(tx, turn, desk, row, ruling)
 
     return in_turn(desk, work)
 
@@ -46,10 +43,11 @@ def preview(desk: Desk, review_id: UUID, *, by: str) -> tuple[Consequence, ...]:
     """What approving would change, as far as the session may see it; nothing when it could not be approved."""
 
     def work(tx: Tx, turn: Turn) -> tuple[Consequence, ...]:
-        row, held = _load(tx, turn, review_id)
+        row = _read(tx, review_id)
+        held = open_claim(tx, turn, row["claim_id"])
+        ruling = Ruling("approve", by, "")
         try:
-            require_policy(tx, held, by, ())
-            make_live(held, f"approved by {by}", over=_live(held, row["rivals"]))
+            VERDICTS[row["kind"]]["approve"](tx, held, row["rivals"], ruling)
         except (PolicyUnmet, RivalTruth):
             return ()
         loaded = held.edit.loaded
@@ -64,20 +62,92 @@ def preview(desk: Desk, review_id: UUID, *, by: str) -> tuple[Consequence, ...]:
     return in_turn(desk, work)
 
 
-def _load(tx: Tx, turn: Turn, review_id: UUID) -> tuple[Row, Opened]:
-    missing = NotFound("no review with this id that this session may see")
+def _read(tx: Tx, review_id: UUID) -> Row:
     rows = reviews.find(tx, review_id=review_id, most=1).get()
     if not rows:
-        raise missing
-    held = open_claim(tx, turn, rows[0]["claim_id"])
-    # Read again under the lock of the subject: another reviewer may have been faster.
-    (row,) = reviews.find(tx, review_id=review_id, most=1).get()
-    if row["verdict"] is not None:
-        raise ClaimMovedOn(f"{row['decided_by']} decided this review already ({row['verdict']}); read it again")
-    require(held.claim, Status.CANDIDATE)
-    return row, held
+        raise NotFound("no review with this id that this session may see")
+    return rows[0]
 
 
-def _live(held: Opened, rivals: list[UUID]) -> list[UUID]:
-    """Those of the rivals that still hold something."""
-    return [rival for rival in rivals if rival in held.edit.near.claims and held.edit.near.claims[rival].live]
+def _reread(tx: Tx, review_id: UUID, ruling: Ruling) -> Row:
+    """The review under the lock of its subject: another reviewer may have been faster."""
+    row = _read(tx, review_id)
+    if ruling.verdict == "undo" and row["verdict"] is None:
+        raise ClaimMovedOn("this review is open; there is nothing to undo")
+    if ruling.verdict != "undo" and row["verdict"] is not None:
+        raise ClaimMovedOn(
+            f"{row['decisions'][-1]['by']} decided this review already ({row['verdict']}); read it again, or undo that"
+        )
+    return row
+
+
+def _decide_claim(tx: Tx, turn: Turn, desk: Desk, row: Row, ruling: Ruling) -> Verdict:
+    held = open_claim(tx, turn, row["claim_id"])
+    row = _reread(tx, row["review_id"], ruling)
+    if ruling.verdict == "undo":
+        held = _without_merged(tx, turn, held, row)
+    ruled = _undo(held, row, ruling) if ruling.verdict == "undo" else _rule(tx, held, row, ruling)
+    at = held.edit.write(tx, desk, "decide", now=held.now, prepared=desk.follower.prepare())
+    _record(tx, desk, row, ruling, held, ruled)
+    subject = replace(held, claim=held.edit.loaded.get(ruled.claim_id, held.edit.near.claims[ruled.claim_id]))
+    return Verdict(
+        review_id=str(row["review_id"]), verdict=ruling.verdict, reason=ruled.reason,
+        decision=decision_of(subject, ruled.outcome, ruled.reason, at),
+    )  # fmt: skip
+
+
+def _rule(tx: Tx, held: Opened, row: Row, ruling: Ruling) -> Ruled:
+    if row["kind"] == "claim":
+        require(held.claim, Status.CANDIDATE)
+    elif not (held.claim.live and live_of(held, row["rivals"])):
+        raise ClaimMovedOn("one of the two claims is held no longer, so they are in conflict no more")
+    return VERDICTS[row["kind"]][ruling.verdict](tx, held, row["rivals"], ruling)
+
+
+def _undo(held: Opened, row: Row, ruling: Ruling) -> Ruled:
+    if row["verdict"] == "void":
+        raise ClaimMovedOn("this review became void when its subjects were taken apart; there is nothing to undo")
+    if row["kind"] == "conflict":
+        return undo_conflict(held, row["rivals"], ruling)
+    return undo(held, row["rivals"], row["verdict"], row["effects"], ruling)
+
+
+def _without_merged(tx: Tx, turn: Turn, held: Opened, row: Row) -> Opened:
+    """The claim with what the decision made, loaded anew once what a merge had moved to another claim supports that one
+    no more."""
+    effects = row["effects"] or {}
+    if "claim" not in effects:
+        return held
+    if "evidence" in effects:
+        ids = [UUID(evidence_id) for evidence_id in effects["evidence"]]
+        evidence.end_supports(tx, UUID(effects["claim"]), ids, at=held.now)
+    return open_claim(tx, turn, row["claim_id"], extra=[UUID(effects["claim"])])
+
+
+def _decide_merge(tx: Tx, turn: Turn, desk: Desk, row: Row, ruling: Ruling) -> Verdict:
+    """Whether two subjects are one."""
+    turn.require(set(row["subjects"]))
+    row = _reread(tx, row["review_id"], ruling)
+    into, source = row["subjects"]
+    merged, effects = None, {}
+    if ruling.verdict == "merge":
+        merged = merge_in(
+            tx, turn, desk, source, into, method="review", reason=ruling.reason, confidence=None, citations=()
+        )
+        effects = {"merge": merged.merge_id}
+    elif ruling.verdict == "undo" and row["verdict"] == "merge":
+        merged = unmerge_in(tx, turn, desk, UUID(row["effects"]["merge"]), reason=ruling.reason)
+    now = activity.server_now(tx).get()
+    reviews.decide(
+        tx, row["review_id"], ruling.verdict, by=ruling.by, reason=ruling.reason, actor=desk.access.actor, at=now,
+        effects=effects,
+    )  # fmt: skip
+    reason = ruling.text("decided" if ruling.verdict != "undo" else "decision undone")
+    return Verdict(review_id=str(row["review_id"]), verdict=ruling.verdict, reason=reason, merge=merged)
+
+
+def _record(tx: Tx, desk: Desk, row: Row, ruling: Ruling, held: Opened, ruled: Ruled) -> None:
+    reviews.decide(
+        tx, row["review_id"], ruling.verdict, by=ruling.by, reason=ruling.reason, actor=desk.access.actor, at=held.now,
+        effects=ruled.effects,
+    )  # fmt: skip

@@ -15,6 +15,7 @@ import psycopg
 
 from muniment.errors import RivalTruth
 from muniment.promote.ports import Desk
+from muniment.store.answer import Answer, Row
 from muniment.store.database import Tx
 from muniment.store.statements import sql
 
@@ -32,13 +33,18 @@ class Turn:
     whole: bool
     subjects: set[str] = field(default_factory=set)
 
-    def take(self, tx: Tx, subject: str) -> None:
-        """Locks the subject, unless the whole tenant is locked. Also keeps rebuilds from writing a page back until the
-        transaction ends, so that what is stamped next is not held up by one."""
-        if not self.whole:
-            tx.execute(sql("lock_subject"), {"subject": subject})
-            self.subjects.add(subject)
+    def take(self, tx: Tx, subject: str) -> Answer[list[str]]:
+        """Locks the subject with all that are one with it, and answers who they are, as far as the session may see it;
+        itself first. Also keeps rebuilds from writing a page back until the transaction ends, so that what is stamped
+        next is not held up by one."""
+
+        def read(rows: list[Row]) -> list[str]:
+            self.subjects.update(rows[0]["members"])
+            return [subject, *sorted(set(rows[0]["seen"]) - {subject})]
+
+        asked = Answer(tx, "lock_subject", {"subject": subject}, read)
         tx.execute(sql("share_derived"))
+        return asked
 
     def require(self, subjects: set[str]) -> None:
         """Raises `WholeTenantNeeded` unless all of them are locked."""

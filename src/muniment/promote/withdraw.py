@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from muniment.canonical import activity, claims, evidence, policies
+from muniment.canonical import activity, claims, evidence, policies, subjects
 from muniment.canonical.rows import HeldClaim
 from muniment.errors import NotFound
 from muniment.model.claim import Status, Withdrawal
@@ -26,7 +26,7 @@ def withdraw(desk: Desk, evidence_id: UUID, *, reason: str) -> Withdrawal:
 
     def work(tx: Tx, turn: Turn) -> Withdrawal:
         asked_now, asked_visible = activity.server_now(tx), evidence.visible_ids(tx, [evidence_id])
-        asked_policies = policies.open_policies(tx)
+        asked_policies, asked_merged = policies.open_policies(tx), subjects.components(tx)
         now = asked_now.get()
         if evidence_id not in asked_visible.get():
             raise NotFound("no evidence with this id that this session may see")
@@ -39,8 +39,11 @@ def withdraw(desk: Desk, evidence_id: UUID, *, reason: str) -> Withdrawal:
         near = gather(tx, slots=(), extra=concerned, turn=turn, policies=asked_policies.get())
         edit = Edit.of(near, requested=now)
         places, confirmed = asked_places.get(), asked_confirmed.get()
-        for claim_id in concerned:
-            _weigh(edit, near.claims[claim_id], places.get(claim_id, []), reason, by_person=claim_id in confirmed)
+        merged = asked_merged.get()
+        for claim in (near.claims[claim_id] for claim_id in concerned):
+            known_as = merged.get(claim.subject_id, frozenset({claim.subject_id}))
+            at, by_person = places.get(claim.claim_id, []), claim.claim_id in confirmed
+            _weigh(edit, claim, at, known_as, reason, by_person=by_person)
         edit.settle(f"its evidence was withdrawn: {reason}")
         edit.write(tx, desk, "withdraw", now=now, prepared=desk.follower.prepare())
         changed = {claim.claim_id for claim in edit.changed() if claim.visible}
@@ -49,14 +52,16 @@ def withdraw(desk: Desk, evidence_id: UUID, *, reason: str) -> Withdrawal:
     return in_turn(desk, work, whole=True)
 
 
-def _weigh(edit: Edit, claim: HeldClaim, places: Sequence[Source], reason: str, *, by_person: bool) -> None:
+def _weigh(
+    edit: Edit, claim: HeldClaim, places: Sequence[Source], known_as: frozenset[str], reason: str, *, by_person: bool
+) -> None:
     """What the claim is worth with the evidence that is left."""
     if claim.status not in (Status.VALIDATED, Status.UNSUPPORTED) or not places:
         return
     starts = [said.start for said in edit.near.said.get(claim.claim_id, ()) if said.start is not None]
     left = claim.asserted.since(min(starts)) if starts else claim.asserted
     policy = edit.near.policy_of(claim)
-    backings = [place.backing([claim.subject_id], policy) for place in places]
+    backings = [place.backing(known_as, policy) for place in places]
     waits = policy.waits_for(backings, person=Person("somebody") if by_person else None)
     why = f"evidence was withdrawn: {reason}"
     if waits is not None:

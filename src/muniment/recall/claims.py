@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -75,13 +75,14 @@ def ask_quotes(tx: Tx, clocks: Clocks, ids: Iterable[UUID]) -> Answer[list[Row]]
     return Answer(tx, "quotes_as_of", {"ids": list(ids), **clocks.parameters()}, lambda rows: rows)
 
 
-def winners(rows: Iterable[ClaimRow]) -> dict[UUID, ClaimRow]:
+def winners(rows: Iterable[ClaimRow], merged: Mapping[str, frozenset[str]]) -> dict[UUID, ClaimRow]:
     """For each claim that a more specific one overrides with another value: the one that does. All must hold and cover
-    one scope."""
+    one scope. `merged`: the subjects that are one, by each of them."""
     groups: dict[tuple[str, str], list[ClaimRow]] = {}
     for row in rows:
         if row.cardinality == "one":
-            groups.setdefault((row.subject_id, row.predicate), []).append(row)
+            person = min(merged.get(row.subject_id, {row.subject_id}))
+            groups.setdefault((person, row.predicate), []).append(row)
     overridden: dict[UUID, ClaimRow] = {}
     for group in groups.values():
         deepest = max(depth(row.scope) for row in group)
@@ -146,10 +147,19 @@ def _claim(
         evidence_ids=tuple(evidence),
         supersedes=tuple(str(link["to_claim"]) for link in superseding if link["from_claim"] == row.claim_id),
         superseded_by=tuple(superseded_by),
+        conflicts_with=_conflicting(row.claim_id, links),
         authorization_scope=row.authorization_scope,
         reason=row.reason,
         reconfirm_by=due,
     )
+
+
+def _conflicting(claim_id: UUID, links: Sequence[Row]) -> tuple[str, ...]:
+    ends = [
+        (link["from_claim"], link["to_claim"]) for link in links
+        if link["kind"] == LinkKind.CONFLICTS_WITH and link["state"] == "active"
+    ]  # fmt: skip
+    return tuple(str(b if a == claim_id else a) for a, b in ends if claim_id in (a, b))
 
 
 def _period(valid: Moments, moment: datetime) -> tuple[datetime | None, datetime | None]:

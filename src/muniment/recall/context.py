@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from muniment.canonical import subjects
 from muniment.derive.engine import Engine
 from muniment.model.claim import Claim, LinkKind, Status
 from muniment.model.scope import covering, covers
@@ -85,6 +86,7 @@ def gather_context(
         None if subject is None
         else ask_claims(tx, clocks, subject=subject, scopes=scopes, most=MAX_SUBJECT_CLAIMS)
     )  # fmt: skip
+    asked_merged = None if scope is None else subjects.components(tx, known_at=clocks.asked_known)
     asked_ended = None if subject is None else _ask_ended(tx, clocks, subject, scopes)
     known = _Known(tx, clocks, [])
 
@@ -98,7 +100,8 @@ def gather_context(
     context = Context(dropped=ranking.dropped)
     context.evidence = [found for found in relevant if found.row.candidate.kind == "evidence"]
     rows = _current_rows(known, found_ids, subject=subject, scope=scope)
-    _add_claims(context, known, rows, scope=scope)
+    merged = {} if asked_merged is None else asked_merged.get()
+    _add_claims(context, known, rows, scope=scope, overridden={} if scope is None else winners(rows, merged))
     context.missing += _missing(asked_ended.get()) if asked_ended is not None else []
     context.answered = bool(relevant)
     return context
@@ -116,7 +119,8 @@ def _current_rows(
     """The found claims in their order, then the subject's other current ones. With a subject, only its claims."""
     rows = known.rows()
     mine = [row.claim_id for row in known.of_subject]
-    about = [found for found in found_ids if found in rows and subject in (None, rows[found].subject_id)]
+    known_as = {subject, *(row.subject_id for row in known.of_subject)}
+    about = [found for found in found_ids if found in rows and (subject is None or rows[found].subject_id in known_as)]
     ordered = dict.fromkeys([*about, *mine])
     return [
         rows[claim_id] for claim_id in ordered
@@ -125,8 +129,9 @@ def _current_rows(
     ]  # fmt: skip
 
 
-def _add_claims(context: Context, known: _Known, rows: list[ClaimRow], *, scope: str | None) -> None:
-    overridden = winners(rows) if scope is not None else {}
+def _add_claims(
+    context: Context, known: _Known, rows: list[ClaimRow], *, scope: str | None, overridden: dict[UUID, ClaimRow]
+) -> None:
     current = [row for row in rows if row.claim_id not in overridden]
     local = [row for row in rows if row.claim_id in overridden]
     ids = {row.claim_id for row in rows}

@@ -7,7 +7,7 @@ from uuid import UUID
 from muniment.canonical import reviews
 from muniment.errors import BadFilter, NotFound
 from muniment.model.ids import parse_id
-from muniment.model.review import Review, ReviewPage
+from muniment.model.review import Review, ReviewDecision, ReviewPage
 from muniment.recall.claims import ask_by_id
 from muniment.recall.clocks import AsOf
 from muniment.recall.read import MAX_LIMIT, publish_rows
@@ -41,16 +41,19 @@ def read_review(tx: Tx, review_id: str) -> Review:
 
 
 def _publish(tx: Tx, rows: list[Row]) -> tuple[Review, ...]:
-    ids = {row["claim_id"] for row in rows} | {rival for row in rows for rival in row["rivals"]}
+    ids = {row["claim_id"] for row in rows if row["claim_id"] is not None} | {
+        rival for row in rows for rival in row["rivals"]
+    }
     clocks = AsOf().start(tx)
     found = ask_by_id(tx, clocks, ids).get() if ids else []
     claims = {claim.claim_id: claim for claim in publish_rows(tx, clocks, found, {})}
     return tuple(
         Review(
-            review_id=str(row["review_id"]), reason=row["reason"], claim=claims.get(str(row["claim_id"])),
+            review_id=str(row["review_id"]), kind=row["kind"], reason=row["reason"],
+            claim=claims.get(str(row["claim_id"])), subjects=tuple(row["subjects"]),
             rivals=tuple(claims[str(rival)] for rival in row["rivals"] if str(rival) in claims),
-            opened_at=row["opened_at"], verdict=row["verdict"], decided_by=row["decided_by"],
-            decision_reason=row["decision_reason"],
+            opened_at=row["opened_at"], verdict=row["verdict"],
+            decisions=tuple(ReviewDecision(**decision) for decision in row["decisions"]),
         )
         for row in rows
     )  # fmt: skip

@@ -98,10 +98,29 @@ LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     WHERE tenant_id = current_setting('muniment.tenant') AND evidence_id = of_evidence AND upper_inf(known)
 $$;
 
+CREATE OR REPLACE FUNCTION canonical.close_supports_of(of_claim uuid, evidences uuid[], at timestamptz) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    UPDATE canonical.claim_evidence SET known = tstzrange(lower(known), greatest(at, lower(known) + interval '1 microsecond'))
+    WHERE tenant_id = current_setting('muniment.tenant') AND claim_id = of_claim AND evidence_id = ANY (evidences)
+      AND stance = 'supports' AND upper_inf(known)
+$$;
+
 CREATE OR REPLACE FUNCTION canonical.close_policy(of_predicate text, at timestamptz) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     UPDATE canonical.policy SET known = tstzrange(lower(known), at)
     WHERE tenant_id = current_setting('muniment.tenant') AND predicate = of_predicate AND upper_inf(known)
+$$;
+
+CREATE OR REPLACE FUNCTION canonical.close_merge(of_merge uuid, at timestamptz) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    UPDATE canonical.subject_merge SET known = tstzrange(lower(known), greatest(at, lower(known) + interval '1 microsecond'))
+    WHERE tenant_id = current_setting('muniment.tenant') AND merge_id = of_merge AND upper_inf(known)
+$$;
+
+CREATE OR REPLACE FUNCTION canonical.close_identity(of_identity uuid, at timestamptz) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    UPDATE canonical.identity SET known = tstzrange(lower(known), greatest(at, lower(known) + interval '1 microsecond'))
+    WHERE tenant_id = current_setting('muniment.tenant') AND identity_id = of_identity AND upper_inf(known)
 $$;
 
 CREATE OR REPLACE FUNCTION canonical.close_extraction(of_evidence uuid) RETURNS void
@@ -124,7 +143,7 @@ DECLARE signature text;
 BEGIN
     FOREACH signature IN ARRAY ARRAY['visible_rules(text, text[])', 'scope_of(bigint)', 'register_tenant()', 'tenants()',
         'close_versions(uuid[], integer[], timestamptz)', 'close_links(uuid[], timestamptz)',
-        'close_supports(uuid, timestamptz)',
+        'close_supports(uuid, timestamptz)', 'close_supports_of(uuid, uuid[], timestamptz)', 'close_merge(uuid, timestamptz)', 'close_identity(uuid, timestamptz)',
         'close_policy(text, timestamptz)', 'relabel_claims(uuid[], bigint[])', 'close_extraction(uuid)']
     LOOP
         EXECUTE format('REVOKE ALL ON FUNCTION canonical.%s FROM PUBLIC', signature);

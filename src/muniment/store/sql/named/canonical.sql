@@ -39,6 +39,9 @@ ON CONFLICT DO NOTHING RETURNING true
 -- :name close_supports
 SELECT canonical.close_supports(%(evidence_id)s, %(at)s)
 
+-- :name close_supports_of
+SELECT canonical.close_supports_of(%(claim_id)s, %(evidence)s, %(at)s)
+
 -- :name supported_by
 SELECT DISTINCT s.claim_id FROM canonical.claim_evidence s
 WHERE s.evidence_id = %(evidence_id)s AND s.stance = 'supports' AND upper_inf(s.known)
@@ -63,23 +66,29 @@ RETURNING version
 SELECT canonical.close_policy(%(predicate)s, %(at)s)
 
 -- :name insert_review
-INSERT INTO canonical.review (tenant_id, review_id, claim_id, rivals, reason, access_id, activity_id)
-VALUES (current_setting('muniment.tenant'), %(review_id)s, %(claim_id)s, %(rivals)s, %(reason)s, %(access_id)s,
-        %(activity_id)s)
+INSERT INTO canonical.review (tenant_id, review_id, kind, claim_id, rivals, subjects, reason, access_id, activity_id)
+VALUES (current_setting('muniment.tenant'), %(review_id)s, %(kind)s, %(claim_id)s, %(rivals)s, %(subjects)s, %(reason)s,
+        %(access_id)s, %(activity_id)s)
 
 -- :name reviews -- under the reader's own access; a review is visible to who may see all that it is about
-SELECT r.review_id, r.claim_id, r.rivals, r.reason, r.recorded_at AS opened_at, d.verdict, d.decided_by,
-       d.reason AS decision_reason
-FROM canonical.review r LEFT JOIN canonical.review_decision d ON d.tenant_id = r.tenant_id AND d.review_id = r.review_id
+SELECT r.review_id, r.kind, r.claim_id, r.rivals, r.subjects, r.reason, r.recorded_at AS opened_at, d.decisions,
+       NULLIF(d.decisions -> -1 ->> 'verdict', 'undo') AS verdict, d.effects
+FROM canonical.review r CROSS JOIN LATERAL (
+    SELECT coalesce(jsonb_agg(jsonb_build_object('verdict', d.verdict, 'by', d.decided_by, 'reason', d.reason,
+                                                 'at', d.recorded_at) ORDER BY d.turn), '[]') AS decisions,
+           (array_agg(d.effects ORDER BY d.turn DESC))[1] AS effects
+    FROM canonical.review_decision d WHERE d.tenant_id = r.tenant_id AND d.review_id = r.review_id) d
 WHERE (%(review_id)s::uuid IS NULL OR r.review_id = %(review_id)s)
-  AND (%(decided)s::boolean IS NULL OR %(decided)s = (d.review_id IS NOT NULL))
+  AND (%(decided)s::boolean IS NULL OR %(decided)s = coalesce(d.decisions -> -1 ->> 'verdict' <> 'undo', false))
   AND (%(after)s::uuid IS NULL OR r.review_id > %(after)s)
   AND r.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[])
 ORDER BY r.review_id LIMIT %(most)s
 
 -- :name insert_review_decision -- with the rule of the review
-INSERT INTO canonical.review_decision (tenant_id, review_id, verdict, decided_by, reason, access_id, activity_id)
-SELECT r.tenant_id, r.review_id, %(verdict)s, %(by)s, %(reason)s, r.access_id, %(activity_id)s
+INSERT INTO canonical.review_decision (tenant_id, review_id, turn, verdict, decided_by, reason, effects, access_id, activity_id)
+SELECT r.tenant_id, r.review_id,
+       1 + (SELECT count(*) FROM canonical.review_decision d WHERE d.tenant_id = r.tenant_id AND d.review_id = r.review_id),
+       %(verdict)s, %(by)s, %(reason)s, %(effects)s, r.access_id, %(activity_id)s
 FROM canonical.review r WHERE r.review_id = %(review_id)s
 
 -- :name share_tenant -- decisions within one subject share the tenant
@@ -88,8 +97,10 @@ SELECT pg_advisory_xact_lock_shared(hashtextextended('decide' || chr(31) || curr
 -- :name lock_tenant -- a decision that reaches several subjects has the tenant alone
 SELECT pg_advisory_xact_lock(hashtextextended('decide' || chr(31) || current_setting('muniment.tenant'), 0))
 
--- :name lock_subject -- one writer a subject at a time: rivals are compared, not raced
-SELECT pg_advisory_xact_lock(hashtextextended(current_setting('muniment.tenant') || chr(31) || %(subject)s, 0))
+-- :name lock_subject -- one writer a subject at a time: rivals are compared, not raced; merged subjects share one lock
+SELECT pg_advisory_xact_lock(hashtextextended(current_setting('muniment.tenant') || chr(31) || min(g.subject_id COLLATE "C"), 0)),
+       array_agg(g.subject_id) AS members, array_agg(g.subject_id) FILTER (WHERE g.visible) AS seen
+FROM canonical.group_of(%(subject)s, NULL) g
 
 -- :name visible_evidence
 SELECT evidence_id FROM canonical.evidence
@@ -113,3 +124,74 @@ CROSS JOIN LATERAL (
     SELECT * FROM canonical.claim_evidence
     WHERE tenant_id = v.tenant_id AND claim_id = v.claim_id AND stance = 'supports' AND upper_inf(known) OFFSET 0) s
 CROSS JOIN LATERAL canonical.cited(s.evidence_id, lower(s.span), CASE WHEN s.quoted THEN upper(s.span) END) c
+
+-- :name insert_subject
+INSERT INTO canonical.subject (tenant_id, subject_id, activity_id)
+VALUES (current_setting('muniment.tenant'), %(subject)s, %(activity_id)s) ON CONFLICT DO NOTHING
+
+-- :name known_subjects
+SELECT subject_id FROM canonical.subject WHERE subject_id = ANY (%(subjects)s)
+
+-- :name insert_identity
+INSERT INTO canonical.identity (tenant_id, identity_id, provider, external_id, subject_id, method, confidence, evidence_id,
+                                known, access_id, activity_id)
+VALUES (current_setting('muniment.tenant'), %(identity_id)s, %(provider)s, %(external_id)s, %(subject_id)s, %(method)s,
+        %(confidence)s, %(evidence_id)s, tstzrange(%(at)s, NULL), %(access_id)s, %(activity_id)s)
+
+-- :name identities_by_id -- who goes by an identifier (names as people write them); a provider of NULL asks all
+SELECT i.identity_id, i.provider, i.external_id, i.subject_id, i.method, i.confidence, i.evidence_id,
+       lower(i.known) AS known_from, i.access_id,
+       i.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[]) AS visible
+FROM canonical.identity i
+WHERE lower(i.external_id) = lower(%(external_id)s) AND (%(provider)s::text IS NULL OR i.provider = %(provider)s)
+  AND (i.provider = 'name' OR i.external_id = %(external_id)s OR i.provider = 'email')
+  AND i.known @> coalesce(%(known_at)s::timestamptz, now())
+ORDER BY i.subject_id, i.provider
+
+-- :name identities_of_subject
+SELECT i.identity_id, i.provider, i.external_id, i.subject_id, i.method, i.confidence, i.evidence_id,
+       lower(i.known) AS known_from, true AS visible
+FROM canonical.identity i
+WHERE i.subject_id = ANY (ARRAY(SELECT g.subject_id FROM canonical.group_of(%(subject)s, %(known_at)s) g WHERE g.visible))
+  AND i.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[])
+  AND i.known @> coalesce(%(known_at)s::timestamptz, now())
+ORDER BY i.provider, i.external_id, i.subject_id
+
+-- :name close_identity
+SELECT canonical.close_identity(%(identity_id)s, %(at)s)
+
+-- :name group_of_subject
+SELECT g.subject_id FROM canonical.group_of(%(subject)s, %(known_at)s) g WHERE g.visible
+
+-- :name insert_merge
+INSERT INTO canonical.subject_merge (tenant_id, merge_id, from_subject, into_subject, method, confidence, evidence_id,
+                                     known, access_id, activity_id)
+VALUES (current_setting('muniment.tenant'), %(merge_id)s, %(from_subject)s, %(into_subject)s, %(method)s, %(confidence)s,
+        %(evidence_id)s, tstzrange(%(at)s, NULL), %(access_id)s, %(activity_id)s)
+
+-- :name merges_of -- the open merges that tie these subjects to each other
+SELECT m.merge_id, m.from_subject, m.into_subject, m.method, m.confidence, m.evidence_id, lower(m.known) AS known_from,
+       upper(m.known) AS known_to, m.access_id, a.actor AS merged_by,
+       m.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[]) AS visible
+FROM canonical.subject_merge m JOIN canonical.activity a ON a.tenant_id = m.tenant_id AND a.activity_id = m.activity_id
+WHERE m.from_subject = ANY (%(subjects)s) AND m.known @> coalesce(%(known_at)s::timestamptz, now())
+ORDER BY m.merge_id
+
+-- :name merge_by_id
+SELECT m.merge_id, m.from_subject, m.into_subject, m.method, m.confidence, m.evidence_id, lower(m.known) AS known_from,
+       upper(m.known) AS known_to, m.access_id, a.actor AS merged_by
+FROM canonical.subject_merge m JOIN canonical.activity a ON a.tenant_id = m.tenant_id AND a.activity_id = m.activity_id
+WHERE m.merge_id = %(merge_id)s AND m.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[])
+
+-- :name close_merge
+SELECT canonical.close_merge(%(merge_id)s, %(at)s)
+
+-- :name open_reviews_of -- reviews, not decided yet, that weigh these claims or these subjects against each other
+SELECT r.review_id, r.kind, r.claim_id, r.rivals, r.subjects FROM canonical.review r
+WHERE (r.claim_id = ANY (%(claims)s) OR r.subjects && %(subjects)s::text[])
+  AND coalesce((SELECT d.verdict = 'undo' FROM canonical.review_decision d
+                WHERE d.tenant_id = r.tenant_id AND d.review_id = r.review_id ORDER BY d.turn DESC LIMIT 1), true)
+
+-- :name open_merges
+SELECT m.from_subject, m.into_subject FROM canonical.subject_merge m
+WHERE m.known @> coalesce(%(known_at)s::timestamptz, now()) AND m.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[])

@@ -12,12 +12,12 @@ SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value,
 FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
 WHERE c.claim_id = ANY (%(ids)s) AND upper_inf(v.known)
 
--- :name held_of_subject -- what is validated about some predicates of one subject
+-- :name held_of_subjects -- what is validated about some predicates of some subjects
 SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.object_id, c.statement, c.scope,
        v.slot, coalesce(v.cardinality, c.cardinality) AS cardinality, v.status, v.asserted, v.valid, lower(v.known) AS known_from, v.confidence, v.access_id,
        v.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[]) AS visible, v.reason
 FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
-WHERE c.subject_id = %(subject)s AND c.predicate = ANY (%(predicates)s) AND upper_inf(v.known)
+WHERE c.subject_id = ANY (%(subjects)s) AND c.predicate = ANY (%(predicates)s) AND upper_inf(v.known)
   AND v.status = 'validated'
 
 -- :name held_of_predicate
@@ -58,6 +58,21 @@ FROM canonical.claim_version c CROSS JOIN unnest(%(evidence)s::uuid[]) cited CRO
     WHERE tenant_id = c.tenant_id AND claim_id = c.claim_id AND evidence_id = cited OFFSET 0) s
 WHERE c.slot = ANY (%(slots)s) AND upper_inf(c.known) AND s.stance = 'supports' AND upper_inf(s.known)
 
+-- :name held_about -- every claim about some subjects, whatever its status
+SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value, c.object_id, c.statement, c.scope,
+       v.slot, coalesce(v.cardinality, c.cardinality) AS cardinality, v.status, v.asserted, v.valid, lower(v.known) AS known_from, v.confidence, v.access_id,
+       v.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[]) AS visible, v.reason
+FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
+WHERE c.subject_id = ANY (%(subjects)s) AND upper_inf(v.known)
+
+-- :name links_between -- open links between claims of some subjects and claims of others, made since a moment
+SELECT l.link_id FROM canonical.claim_link l
+JOIN canonical.claim f ON f.tenant_id = l.tenant_id AND f.claim_id = l.from_claim
+JOIN canonical.claim t ON t.tenant_id = l.tenant_id AND t.claim_id = l.to_claim
+WHERE upper_inf(l.known) AND lower(l.known) >= %(since)s
+  AND ((f.subject_id = ANY (%(ours)s) AND t.subject_id = ANY (%(theirs)s))
+       OR (f.subject_id = ANY (%(theirs)s) AND t.subject_id = ANY (%(ours)s)))
+
 -- :name write_edit
 SELECT canonical.write_edit(%(edit)s, %(at)s)
 
@@ -66,8 +81,10 @@ SELECT c.claim_id, v.version, c.memory_type, c.subject_id, c.predicate, c.value,
        coalesce(v.cardinality, c.cardinality) AS cardinality, v.status, v.valid, v.confidence, v.reason, canonical.scope_of(v.access_id) AS authorization_scope,
        (SELECT min(lower(f.known)) FROM canonical.claim_version f
         WHERE f.tenant_id = c.tenant_id AND f.claim_id = c.claim_id) AS observed_at
-FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
-WHERE (%(subject)s::text IS NULL OR c.subject_id = %(subject)s)
+FROM canonical.claim c CROSS JOIN LATERAL (  -- OFFSET 0: from the few claims to their versions, never the other way
+    SELECT * FROM canonical.claim_version WHERE tenant_id = c.tenant_id AND claim_id = c.claim_id OFFSET 0) v
+WHERE (%(subject)s::text IS NULL OR c.subject_id = ANY (ARRAY(
+           SELECT g.subject_id FROM canonical.group_of(%(subject)s, %(known_at)s) g WHERE g.visible)))
   AND (%(predicate)s::text IS NULL OR c.predicate = %(predicate)s)
   AND (%(memory_type)s::text IS NULL OR c.memory_type = %(memory_type)s)
   AND (%(scopes)s::text[] IS NULL OR c.scope = ANY (%(scopes)s))

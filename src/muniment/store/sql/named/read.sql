@@ -46,14 +46,18 @@ WHERE s.evidence_id = ANY (%(ids)s) AND s.stance = 'supports' AND s.known @> coa
 
 -- :name ended_without_heir -- the newest of what a subject had, predicate by predicate, where nothing holds any more
 SELECT DISTINCT ON (c.predicate) c.predicate, c.value, upper(v.valid) AS ended, v.reason
-FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
-WHERE c.subject_id = %(subject)s AND (%(scopes)s::text[] IS NULL OR c.scope = ANY (%(scopes)s))
+FROM canonical.claim c CROSS JOIN LATERAL (
+    SELECT * FROM canonical.claim_version WHERE tenant_id = c.tenant_id AND claim_id = c.claim_id OFFSET 0) v
+WHERE c.subject_id = ANY (ARRAY(SELECT g.subject_id FROM canonical.group_of(%(subject)s, %(known_at)s) g WHERE g.visible))
+  AND (%(scopes)s::text[] IS NULL OR c.scope = ANY (%(scopes)s))
   AND v.known @> coalesce(%(known_at)s::timestamptz, now())
   AND (v.status = 'unsupported'
        OR (v.status = 'validated' AND v.valid << tstzrange(coalesce(%(valid_at)s::timestamptz, now()), NULL)))
   AND NOT EXISTS (
-      SELECT FROM canonical.claim o JOIN canonical.claim_version w USING (tenant_id, claim_id)
-      WHERE o.subject_id = c.subject_id AND o.predicate = c.predicate AND w.status = 'validated'
+      SELECT FROM canonical.claim o CROSS JOIN LATERAL (
+          SELECT * FROM canonical.claim_version WHERE tenant_id = o.tenant_id AND claim_id = o.claim_id OFFSET 0) w
+      WHERE o.subject_id = ANY (ARRAY(SELECT g.subject_id FROM canonical.group_of(%(subject)s, %(known_at)s) g WHERE g.visible))
+        AND o.predicate = c.predicate AND w.status = 'validated'
         AND (%(scopes)s::text[] IS NULL OR o.scope = ANY (%(scopes)s))
         AND w.known @> coalesce(%(known_at)s::timestamptz, now())
         AND w.valid @> coalesce(%(valid_at)s::timestamptz, now()))

@@ -1,0 +1,251 @@
+"""Who is who: identifiers, names that several people share, subjects that are one and taken apart again."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import muniment
+from muniment.errors import InvalidInput, NotFound
+from tests.helpers import at, single_valued, tell, values
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def held(session: muniment.Session, subject: str, predicate: str, **clocks: Any) -> list[Any]:
+    return values(session.claims(subject, predicate, **clocks))
+
+
+def known(session: muniment.Session, *subjects: str) -> None:
+    for subject in subjects:
+        tell(session, subject, "seen", f"{subject} was seen", "2026-01-01")
+
+
+# ---- identifiers and names ---------------------------------------------------------------------------------------------
+
+
+def test_an_identifier_finds_its_subject_and_the_same_again_changes_nothing(session: muniment.Session) -> None:
+    first = session.identify("crm", "0031", "contact_1842")
+    again = session.identify("crm", "0031", "contact_1842")
+    assert (first.subject_id, again.known_from) == ("contact_1842", first.known_from)
+    assert session.resolve("0031").subject == "contact_1842"
+    assert session.resolve("0031", provider="billing").subjects == ()
+
+
+def test_addresses_and_names_are_found_however_they_are_spelled(session: muniment.Session) -> None:
+    session.identify("email", "Janet.Liu@example.com", "contact_1842")
+    session.identify("name", "Janet Liu", "contact_1842")
+    session.identify("name", "刘珍妮", "contact_1842")
+    for asked in ("janet.liu@EXAMPLE.com", "janet liu", "刘珍妮", "contact_1842"):
+        assert session.resolve(asked).subject == "contact_1842"
+
+
+def test_several_people_with_one_name_stay_several(session: muniment.Session) -> None:
+    session.identify("name", "Giulia Bianchi", "patient_1")
+    session.identify("name", "Giulia Bianchi", "patient_2")
+    found = session.resolve("giulia bianchi")
+    assert found.ambiguous
+    assert found.subject is None
+    assert found.subjects == ("patient_1", "patient_2")
+
+
+def test_an_identifier_of_somebody_else_is_not_moved_but_asked_about(session: muniment.Session) -> None:
+    session.identify("email", "j@example.com", "contact_1")
+    waiting = session.identify("email", "j@example.com", "contact_2")
+    again = session.identify("email", "j@example.com", "contact_2")
+    assert waiting.waits is not None
+    assert waiting.review_id == again.review_id
+    assert session.resolve("j@example.com").subject == "contact_1"
+    (review,) = session.reviews().items
+    assert (review.review_id, review.kind, review.subjects) == (waiting.review_id, "merge", ("contact_1", "contact_2"))
+
+
+def test_a_merge_review_merges_or_keeps_apart(session: muniment.Session) -> None:
+    session.identify("email", "j@example.com", "contact_1")
+    one = session.identify("email", "j@example.com", "contact_2").review_id
+    other = session.identify("email", "j@example.com", "contact_3").review_id
+    assert one is not None
+    assert other is not None
+    session.decide(one, "merge", by="dora", reason="same person, two records")
+    session.decide(other, "reject", by="dora", reason="a shared mailbox")
+    assert session.subject("contact_1").known_as == ("contact_1", "contact_2")
+    assert session.resolve("contact_3").subject == "contact_3"
+    assert session.reviews().items == ()
+
+
+def test_what_goes_by_an_identifier_no_more_was_known_to_until_then(session: muniment.Session) -> None:
+    session.identify("phone", "555", "contact_1")
+    before = now()
+    session.unidentify("phone", "555", "contact_1")
+    assert session.resolve("555").subjects == ()
+    assert session.resolve("555", known_at=before).subject == "contact_1"
+    session.identify("phone", "555", "contact_2")
+    assert session.resolve("555").subject == "contact_2"
+    with pytest.raises(NotFound):
+        session.unidentify("phone", "555", "contact_1")
+
+
+def test_identities_are_seen_by_those_who_see_their_evidence(memory: muniment.Memory, tenant: str) -> None:
+    hr = memory.session(tenant=tenant, grants={"hr"})
+    mail = hr.add("Janet Liu is j.liu@example.com", access={"hr"})
+    hr.identify("email", "j.liu@example.com", "contact_1842", evidence=mail.quote("j.liu@example.com"))
+    other = memory.session(tenant=tenant)
+    assert other.resolve("j.liu@example.com").subjects == ()
+    assert hr.resolve("j.liu@example.com").subject == "contact_1842"
+    waits = other.identify("email", "j.liu@example.com", "contact_9")
+    assert (waits.subject_id, waits.review_id) == ("contact_9", None)
+    assert waits.waits is not None
+    assert "contact_1842" not in waits.waits
+
+
+# ---- merging -----------------------------------------------------------------------------------------------------------
+
+
+def test_reads_of_one_subject_read_what_was_said_of_the_other(session: muniment.Session) -> None:
+    single_valued(session, "city", "phone")
+    tell(session, "contact_1", "city", "Bergen", "2026-01-01")
+    tell(session, "jl@example.com", "phone", "555", "2026-02-01")
+    before = now()
+    made = session.merge("jl@example.com", "contact_1", reason="same signature")
+    assert held(session, "contact_1", "phone") == ["555"]
+    assert held(session, "jl@example.com", "city") == ["Bergen"]
+    assert [c.predicate for c in session.timeline("contact_1")] == ["city", "phone"]
+    assert {c.value for c in session.recall("phone of the contact", subject="contact_1").claims} >= {"555"}
+    assert [c.value for c in session.claims("contact_1", "phone", known_at=before).items] == []
+    assert session.subject("contact_1").merges == (made,)
+    assert session.merge("contact_1", "jl@example.com", reason="again").merge_id == made.merge_id
+
+
+def test_rival_values_of_merged_subjects_stay_as_a_conflict_with_a_review(session: muniment.Session) -> None:
+    single_valued(session, "city")
+    tell(session, "contact_1", "city", "Bergen", "2026-01-01")
+    tell(session, "contact_2", "city", "Oslo", "2026-03-01")
+    made = session.merge("contact_2", "contact_1", reason="same person")
+    first, second = session.claims("contact_1", "city").items
+    assert {first.value, second.value} == {"Bergen", "Oslo"}
+    assert first.conflicts_with == (second.claim_id,)
+    payload = session.recall("which city", subject="contact_1")
+    assert payload.conflicts == ((second.claim_id, first.claim_id),)
+    assert payload.abstention is not None
+    (review,) = session.reviews().items
+    assert (made.reviews, review.kind) == ((review.review_id,), "conflict")
+    assert {review.claim and review.claim.value, review.rivals[0].value} == {"Bergen", "Oslo"}
+
+
+@pytest.mark.parametrize(("verdict", "left"), [("approve", "Oslo"), ("reject", "Bergen")])
+def test_deciding_a_conflict_of_merged_subjects_leaves_one_value(
+    session: muniment.Session, verdict: str, left: str
+) -> None:
+    single_valued(session, "city")
+    tell(session, "contact_1", "city", "Bergen", "2026-01-01")
+    tell(session, "contact_2", "city", "Oslo", "2026-03-01")
+    (review_id,) = session.merge("contact_2", "contact_1", reason="same person").reviews
+    shown = session.review(review_id)
+    session.decide(review_id, verdict, by="dora", reason="asked her")
+    assert held(session, "contact_1", "city") == [left]
+    assert session.recall("which city", subject="contact_2").conflicts == ()
+    assert (len(shown.consequences) > 0) is True
+
+
+def test_a_change_said_of_one_ends_what_was_held_of_the_other_until_they_are_taken_apart(
+    session: muniment.Session,
+) -> None:
+    single_valued(session, "city")
+    tell(session, "contact_1", "city", "Bergen", "2026-01-01")
+    known(session, "contact_2")
+    made = session.merge("contact_2", "contact_1", reason="same person")
+    decision = tell(session, "contact_2", "city", "Oslo", "2026-03-01")
+    assert decision.outcome.value == "superseded_other"
+    assert held(session, "contact_1", "city") == ["Oslo"]
+    assert held(session, "contact_1", "city", valid_at=at("2026-02-01")) == ["Bergen"]
+    believed = now()
+    session.unmerge(made.merge_id, reason="two people after all")
+    assert held(session, "contact_1", "city") == ["Bergen"]
+    assert held(session, "contact_2", "city") == ["Oslo"]
+    assert [c.value for c in session.claims("contact_1", "city", known_at=believed).items] == ["Oslo"]
+    assert session.unmerge(made.merge_id, reason="again").known_to is not None
+
+
+def test_what_is_said_late_of_one_yields_to_what_the_other_says_since(session: muniment.Session) -> None:
+    single_valued(session, "city")
+    tell(session, "contact_1", "city", "Oslo", "2026-03-01")
+    known(session, "contact_2")
+    session.merge("contact_2", "contact_1", reason="same person")
+    tell(session, "contact_2", "city", "Bergen", "2026-01-01")
+    assert held(session, "contact_1", "city") == ["Oslo"]
+    assert held(session, "contact_1", "city", valid_at=at("2026-02-01")) == ["Bergen"]
+
+
+def test_taking_a_merge_back_closes_the_reviews_that_it_opened(session: muniment.Session) -> None:
+    single_valued(session, "city")
+    tell(session, "contact_1", "city", "Bergen", "2026-01-01")
+    tell(session, "contact_2", "city", "Oslo", "2026-03-01")
+    made = session.merge("contact_2", "contact_1", reason="same person")
+    session.unmerge(made.merge_id, reason="two people")
+    assert session.reviews().items == ()
+    assert session.recall("which city", subject="contact_1").conflicts == ()
+    assert (held(session, "contact_1", "city"), held(session, "contact_2", "city")) == (["Bergen"], ["Oslo"])
+
+
+def test_three_subjects_merge_into_one_and_the_middle_merge_can_be_taken_back(session: muniment.Session) -> None:
+    known(session, "a", "b", "c")
+    session.merge("a", "b", reason="1")
+    second = session.merge("a", "c", reason="2")
+    assert second.from_subject == "b"
+    assert session.subject("a").known_as == ("a", "b", "c")
+    assert session.resolve("a").subject == "c"
+    session.unmerge(second.merge_id, reason="no")
+    assert (session.subject("a").known_as, session.subject("c").known_as) == (("a", "b"), ("c",))
+
+
+def test_a_premise_known_under_another_name_carries_what_depends_on_it(session: muniment.Session) -> None:
+    single_valued(session, "home")
+    session.define({"predicate": "commute", "cardinality": "one", "validation": "quoted", "depends_on": ["home"]})
+    tell(session, "contact_1", "home", "Kyoto", "2026-01-01")
+    known(session, "contact_2")
+    made = session.merge("contact_2", "contact_1", reason="same person")
+    tell(session, "contact_2", "commute", "20 minutes", "2026-02-01")
+    tell(session, "contact_1", "home", "Nara", "2026-05-03")
+    assert held(session, "contact_2", "commute") == []
+    session.unmerge(made.merge_id, reason="two people")
+    assert held(session, "contact_2", "commute") == ["20 minutes"]
+
+
+def test_who_may_not_see_a_merge_reads_and_writes_as_if_it_were_not(memory: muniment.Memory, tenant: str) -> None:
+    hr, other = memory.session(tenant=tenant, grants={"hr"}), memory.session(tenant=tenant)
+    single_valued(hr, "city")
+    tell(other, "contact_1", "city", "Bergen", "2026-01-01")
+    tell(other, "contact_2", "seen", "x", "2026-01-01")
+    note = hr.add("contact_2 is contact_1", access={"hr"})
+    made = hr.merge("contact_2", "contact_1", reason="hr says so", evidence=note)
+    assert other.subject("contact_1").known_as == ("contact_1",)
+    assert held(other, "contact_2", "city") == []
+    assert held(hr, "contact_2", "city") == ["Bergen"]
+    decision = tell(other, "contact_2", "city", "Oslo", "2026-03-01")
+    assert decision.outcome.value == "validated"
+    assert held(other, "contact_1", "city") == ["Bergen"]
+    with pytest.raises(NotFound):
+        other.unmerge(made.merge_id, reason="no")
+
+
+def test_a_subject_nobody_has_heard_of_is_not_merged(session: muniment.Session) -> None:
+    known(session, "contact_1")
+    with pytest.raises(NotFound, match="typo_1"):
+        session.merge("typo_1", "contact_1", reason="")
+    with pytest.raises(InvalidInput):
+        session.merge("contact_1", "contact_1", reason="")
+    with pytest.raises(NotFound):
+        session.subject("typo_1")
+
+
+def test_authors_known_as_one_subject_confirm_claims_about_themselves(session: muniment.Session) -> None:
+    session.define({"predicate": "city", "cardinality": "one", "validation": "confirmed_by_subject"})
+    known(session, "contact_1", "janet@example.com")
+    session.merge("janet@example.com", "contact_1", reason="her address")
+    mail = session.add("I live in Bergen.", author="janet@example.com")
+    decision = session.propose("contact_1", "city", "Bergen", evidence=mail.quote("I live in Bergen"))
+    assert decision.status.value == "validated"
