@@ -66,7 +66,7 @@ def admit(
             effective_from=claim.asserted.start, named=True,
         )  # fmt: skip
     _tie_dependants(edit, claim)
-    _order_across(edit, claim, rivals, targets)
+    order_across(edit, claim, policy, targets)
     before = {rival.claim_id: rival.valid for rival in rivals if rival.slot == claim.slot}
     edit.settle(f"superseded from {_moment(claim.asserted.start)}")
     _link_rivals(edit, claim, before)
@@ -124,17 +124,24 @@ def _tie_dependants(edit: Edit, claim: HeldClaim) -> None:
             )
 
 
-def _order_across(edit: Edit, claim: HeldClaim, rivals: list[HeldClaim], targets: Collection[UUID]) -> None:
+def order_across(edit: Edit, claim: HeldClaim, policy: PredicatePolicy, targets: Collection[UUID] = ()) -> None:
     """Rivals of another subject that is one with the claim's share no slot with it: a link says who takes over."""
-    for rival in rivals:
-        if rival.slot == claim.slot:
+    for rival in edit.near.rivals_of(claim):
+        apart = rival.slot == claim.slot or not rival.live or not rival.asserted & claim.asserted
+        if apart or same_value(rival, claim, policy):
             continue
         ahead = (edit.near.authority(rival), rival.began) > (edit.near.authority(claim), claim.began)
         winner, loser = (rival, claim) if ahead and rival.claim_id not in targets else (claim, rival)
-        edit.connect(
-            LinkKind.SUPERSEDES, winner.claim_id, loser.claim_id, scope=claim.scope,
-            effective_from=winner.asserted.start,
-        )  # fmt: skip
+        if not _ends(edit, loser, winner):
+            edit.connect(
+                LinkKind.SUPERSEDES, winner.claim_id, loser.claim_id, scope=claim.scope,
+                effective_from=winner.asserted.start,
+            )  # fmt: skip
+
+
+def _ends(edit: Edit, winner: HeldClaim, loser: HeldClaim) -> bool:
+    pair = (winner.claim_id, loser.claim_id)
+    return any((x.from_claim, x.to_claim) == pair for x in edit.near.active_links(LinkKind.SUPERSEDES))
 
 
 def _link_rivals(edit: Edit, claim: HeldClaim, before: Mapping[UUID, object]) -> None:

@@ -11,7 +11,7 @@ from muniment.model.claim import Decision, LinkKind, Outcome, Status
 from muniment.model.ids import new_id
 from muniment.model.policy import ValueType
 from muniment.model.validation import asks_for_review
-from muniment.promote.admit import Verdict, admit
+from muniment.promote.admit import Verdict, admit, order_across
 from muniment.promote.case import Case, open_case
 from muniment.promote.compare import compare
 from muniment.promote.ports import Desk
@@ -57,6 +57,8 @@ def _support(tx: Tx, case: Case, twin: HeldClaim, judgement: Judgement, prepared
         outcome, reason = verdict.outcome, verdict.reason
     else:
         outcome, reason = _end_target(case, twin, reason)
+        if twin.live:
+            order_across(case.edit, case.edit.near.claims[twin.claim_id], case.policy)
         case.edit.settle("the earlier claim reaches further back")
     at = case.edit.write(tx, case.desk, "support", now=case.now, prepared=prepared)
     decision = _decision(case, twin, outcome, reason, at=at)
