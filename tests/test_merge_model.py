@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import muniment
@@ -162,6 +162,7 @@ class Runner:
             self.model.ended.clear()
 
 
+@example([("merge",), ("propose", "x", "a", 1, 2), ("propose", "y", "b", 5, None), ("propose", "x", "a", 1, None)])
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(steps, min_size=2, max_size=10))
 def test_subjects_that_were_one_for_a_while_answer_as_the_naive_model(
