@@ -112,7 +112,9 @@ def refused(ran: Ran, code: str) -> None:
 COMMANDS = [
     "demo", "init", "doctor", "migrate", "drift", "rebuild", "work", "recipes", "ingest", "add", "remember", "retry", "propose", "confirm",
     "reject", "retract", "restore", "correct", "recall", "search", "claims", "history", "why", "timeline", "policy",
-    "policy define", "policy list",
+    "policy define", "policy list", "policy try", "policy apply", "report", "outcomes", "enumerate", "withdraw",
+    "review list", "review show", "review approve", "review reject", "review edit", "review merge", "review undo",
+    "subject show", "subject resolve", "subject identify", "subject unidentify", "subject merge", "subject unmerge",
 ]  # fmt: skip
 
 
@@ -477,3 +479,56 @@ def test_labels_grants_and_users_of_the_command_line_hide_and_show(run: Run) -> 
     assert run("add", "Jane drinks milk.", "--user", "jane", "--json").json["authorizationScope"] == "user:jane"
     assert run("search", "milk", "--user", "john").code == 1
     assert run("search", "milk", "--user", "jane").code == 0
+
+
+def test_who_is_who_on_the_command_line(run: Run) -> None:
+    said = run("subject", "identify", "email", "j@example.com", "contact_1", "--json").json
+    assert (said["subjectId"], said["waits"]) == ("contact_1", None)
+    waits = run("subject", "identify", "email", "j@example.com", "contact_2")
+    assert waits.out.startswith("waits for review")
+    (review,) = run("review", "list", "--json").json["items"]
+    assert "contact_1 = contact_2" in run("review", "list").out
+    assert run("review", "merge", review["reviewId"], "--by", "dora").code == 0
+    assert run("subject", "resolve", "J@example.com").out == "contact_1\n"
+    shown = run("subject", "show", "contact_1", "--json").json
+    assert shown["knownAs"] == ["contact_1", "contact_2"]
+    assert "contact_2" in run("subject", "show", "contact_1").out
+    run("subject", "unmerge", shown["merges"][0]["mergeId"], "--reason", "two people")
+    assert run("subject", "resolve", "contact_2").out == "contact_2\n"
+    merged = run("subject", "merge", "contact_2", "contact_1", "--reason", "one after all", "--json").json
+    assert merged["intoSubject"] == "contact_1"
+    run("subject", "unidentify", "email", "j@example.com", "contact_1")
+    assert run("subject", "resolve", "j@example.com").out == "nobody that this session may see\n"
+
+
+def test_every_verdict_on_the_command_line(run: Run, tmp_path: Path) -> None:
+    policies = tmp_path / "policies.toml"
+    policies.write_text('[[policy]]\npredicate = "fee"\ncardinality = "one"\nvalidation = "quoted"\n')
+    run("policy", "define", str(policies))
+    note = run("add", "4 or 6", "--occurred-at", "2026-01-01T00:00Z", "--json").json["evidenceId"]
+    for fee in ("4", "6"):
+        run("propose", "acme", "fee", fee, "--evidence", note, "--quote", fee)
+    (review,) = run("review", "list", "--json").json["items"]
+    shown = run("review", "show", review["reviewId"]).out
+    assert "approving: " in shown
+    for verdict, value, holds in (
+        ("approve", [], 6), ("reject", [], 4), ("edit", ["5"], 5), ("merge", [], 4),
+    ):  # fmt: skip
+        done = run("review", verdict, review["reviewId"], *value, "--by", "ada")
+        assert done.code == 0, done
+        assert [c["value"] for c in run("claims", "--subject", "acme", "--json").json["items"]] == [holds]
+        assert run("review", "undo", review["reviewId"], "--by", "bob").code == 0
+    assert len(run("review", "list", "--json").json["items"][0]["decisions"]) == 8
+
+
+def test_memory_types_on_the_command_line(run: Run) -> None:
+    note = run("add", "Be brief.", "--json").json["evidenceId"]
+    tool = json.dumps({"description": "Looks up an invoice", "parameters": {}})
+    held = run("propose", "agents", "invoice", tool, "--type", "tool", "--evidence", note, "--json").json
+    assert run("enumerate", "tool").code == 1
+    run("confirm", held["claimId"], "--by", "me")
+    assert "invoice" in run("enumerate", "tool").out
+    run("report", held["claimId"], "success", "--run", "1")
+    run("report", held["claimId"], "failure", "--note", "timeout")
+    assert run("outcomes", held["claimId"]).out == "1 succeeded, 1 failed\n"
+    refused(run("enumerate", "entity"), "bad_filter")

@@ -60,8 +60,16 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
-def commands() -> dict[str, typer.models.CommandInfo]:
-    return {info.name or info.callback.__name__: info for info in app.registered_commands if info.callback is not None}
+def commands(of: typer.Typer = app, prefix: str = "") -> dict[str, typer.models.CommandInfo]:
+    mine = {
+        prefix + (info.name or info.callback.__name__): info
+        for info in of.registered_commands
+        if info.callback is not None
+    }
+    for group in of.registered_groups:
+        assert group.typer_instance is not None
+        mine |= commands(group.typer_instance, f"{prefix}{group.name} ")
+    return mine
 
 
 def test_every_command_has_help_and_a_line_in_the_docs() -> None:

@@ -14,7 +14,8 @@ from muniment.model.access import Access, parse_access
 from muniment.model.claim import Claim, ClaimPage, ClaimVersion, Decision, Status, Why, Withdrawal
 from muniment.model.evidence import AddReport, Evidence, EvidenceDraft, Rejection
 from muniment.model.identity import Identity, Merge, Resolution, Subject
-from muniment.model.ids import parse_id
+from muniment.model.ids import new_id, parse_id
+from muniment.model.memory_type import Outcomes, Pin
 from muniment.model.payload import Hit, Payload
 from muniment.model.policy import PredicatePolicy
 from muniment.model.remember import Remembered, RetryReport
@@ -52,6 +53,7 @@ from muniment.recall.routes import KINDS
 from muniment.recall.search import make_question, rank, require_k, to_hit
 from muniment.recall.subjects import read_subject, resolve
 from muniment.recall.tokens import TokenCounter, estimate_tokens
+from muniment.recall.types import enumerate_type, read_outcomes, read_pins
 from muniment.store.database import Database
 from muniment.store.statements import sql
 
@@ -192,6 +194,23 @@ class Session:
             access=access, uri=uri, media_type=media_type, metadata=metadata, replaces=replaces,
         )  # fmt: skip
         return remember(self._desk, self._in_thread(draft))
+
+    def report(
+        self, claim_id: str, result: str, *, note: str = "", run: str | None = None,
+        occurred_at: datetime | None = None, access: Iterable[str] = (),
+    ) -> Evidence:  # fmt: skip
+        """Stores what came of acting on a claim, "success" or "failure", as evidence of kind `outcome`; `outcomes`
+        counts it. The same report of one `run` is stored once. Raises `InvalidInput`, `NotFound`, `VersionConflict`
+        (that run reported otherwise), and as `add` does."""
+        if result not in ("success", "failure"):
+            raise InvalidInput("a result is 'success' or 'failure'")
+        with self._database.transaction(self._access) as tx:
+            about = read.read_why(tx, AsOf(), claim_id).claim
+        key = f"{about.claim_id}#{require_name(run, what='run') if run is not None else new_id()}"
+        return self.add(
+            f"{result}: {note or about.statement}", source="outcome", source_id=key, kind="outcome", role="system",
+            occurred_at=occurred_at, access=access, metadata={"claim": about.claim_id, "result": result, "run": run},
+        )  # fmt: skip
 
     def retry(self, limit: int = 100, *, attempts: int = 5) -> RetryReport:
         """Reads again what `remember` stored and could not read, or was interrupted at: at most `limit` evidences that
@@ -353,6 +372,32 @@ class Session:
             return found
         consequences = preview(self._desk, parse_id(review_id, what="review"), by=self._access.actor)
         return found.model_copy(update={"consequences": consequences})
+
+    def enumerate(
+        self, memory_type: str, *, subject: str | None = None, scope: str | None = None,
+        valid_at: datetime | None = None, known_at: datetime | None = None, as_of: datetime | None = None,
+    ) -> list[Claim]:  # fmt: skip
+        """Every claim of an enumerated type (guideline, persona, tool) that holds, in full and in its order: guidelines
+        by priority, the others by predicate. With `scope`, those in force there. Raises `BadFilter`, `BadScope`,
+        `NaiveDatetime`."""
+        asked = AsOf.of(valid_at, known_at, as_of)
+        with self._database.transaction(self._access) as tx:
+            return enumerate_type(
+                tx, asked, require_name(memory_type, what="memory_type"), subject=_text(subject, "subject"), scope=scope
+            )
+
+    def outcomes(self, claim_id: str, *, known_at: datetime | None = None) -> Outcomes:
+        """How often what a claim says was acted on with success, and how often without. Raises `NotFound`."""
+        asked = AsOf.of(None, known_at, None)
+        with self._database.transaction(self._access) as tx:
+            return read_outcomes(tx, asked, claim_id)
+
+    def pins(self, claim_id: str, *, known_at: datetime | None = None) -> list[Pin]:
+        """The evidence versions that a claim, such as an episode, rests on, and by how much their sources have moved on
+        since. Raises `NotFound`."""
+        asked = AsOf.of(None, known_at, None)
+        with self._database.transaction(self._access) as tx:
+            return read_pins(tx, asked, claim_id)
 
     def history(self, claim_id: str) -> list[ClaimVersion]:
         """What was ever held about a claim, oldest first. Raises `NotFound`."""

@@ -29,7 +29,7 @@ def payload(quote: str = "I live in Rome.", value: object = "Rome") -> Payload:
             ),
         ),
         claims=(
-            PayloadClaim(
+            PayloadClaim(memory_type="entity",
                 claim_id="c1", predicate="lives_in", value=value, statement=f"ann lives in: {value}", scope="", evidence_ids=("e1",),
                 valid_from=THEN, valid_to=None, observed_at=THEN, status=Status.VALIDATED, authorization_scope=None, retrieval_reason="the words",
             ),

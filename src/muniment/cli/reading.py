@@ -1,4 +1,4 @@
-"""Commands that read: recall, search, claims, history, why, timeline."""
+"""Commands that read: recall, search, claims, enumerate, outcomes, history, why, timeline."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ LINE_CHARACTERS = 160
 
 def register(app: typer.Typer) -> None:
     """Adds the commands."""
-    for command in (recall, search, claims, history, why, timeline):
+    for command in (recall, search, claims, outcomes, history, why, timeline):
         app.command()(command)
+    app.command(name="enumerate")(enumerate_type)
 
 
 def recall(
@@ -90,6 +91,33 @@ def claims(
         say(f"more: --cursor {page.next_cursor}")
     if not page.items:
         raise typer.Exit(1)
+
+
+def enumerate_type(
+    memory_type: Annotated[str, typer.Argument(metavar="TYPE", help="guideline, persona or tool.")],
+    subject: Subject = None, scope: Scope = None, valid_at: Moment = None, known_at: Moment = None,
+    as_of: Moment = None, target: Target = None, tenant: Tenant = "default", grants: Grants = None, user: User = None,
+    as_json: Json = False,
+) -> None:  # fmt: skip
+    """List every claim of a type that holds, in full and in order."""
+    with session(target, tenant, grants, user) as opened:
+        found = opened.enumerate(
+            memory_type, subject=subject, scope=scope, valid_at=parse_moment(valid_at),
+            known_at=parse_moment(known_at), as_of=parse_moment(as_of),
+        )  # fmt: skip
+    print_json(found) if as_json else _print_claims(tuple(found))
+    if not found:
+        raise typer.Exit(1)
+
+
+def outcomes(
+    claim: ClaimId, target: Target = None, tenant: Tenant = "default", grants: Grants = None, user: User = None,
+    as_json: Json = False,
+) -> None:  # fmt: skip
+    """Show how often what a claim says was acted on with success, and how often without."""
+    with session(target, tenant, grants, user) as opened:
+        found = opened.outcomes(claim)
+    print_json(found) if as_json else say(f"{found.successes} succeeded, {found.failures} failed")
 
 
 def history(

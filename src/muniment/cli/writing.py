@@ -32,7 +32,7 @@ SHOWN_REASONS = 20
 def register(app: typer.Typer) -> None:
     """Adds the commands."""
     app.command(name="ingest")(ingest_files)
-    for command in (add, propose, confirm, reject, retract, restore, correct, withdraw):
+    for command in (add, propose, confirm, reject, retract, restore, correct, withdraw, report):
         app.command()(command)
     policy = typer.Typer(help="Declare how predicates behave.", no_args_is_help=True)
     policy.command(name="define")(define)
@@ -111,10 +111,23 @@ def standard_input() -> str:
         raise InvalidText(f"standard input is no UTF-8 at byte {error.start}; convert it first") from None
 
 
+def report(
+    claim: ClaimId, result: Annotated[str, typer.Argument(help="success or failure.")],
+    note: Annotated[str, typer.Option(help="What happened.")] = "",
+    run: Annotated[str | None, typer.Option(help="The id of the run; one report each.", show_default=False)] = None,
+    target: Target = None, tenant: Tenant = "default", grants: Grants = None, user: User = None, as_json: Json = False,
+) -> None:  # fmt: skip
+    """Store what came of acting on a claim."""
+    with session(target, tenant, grants, user) as opened:
+        stored = opened.report(claim, result, note=note, run=run)
+    print_json(stored) if as_json else say(stored.evidence_id)
+
+
 def propose(
     subject: str, predicate: str,
     value: Annotated[str, typer.Argument(help="JSON, or text when it is no JSON.")],
     evidence: EvidenceId, quote: Quote = None, scope: str = "",
+    memory_type: Annotated[str, typer.Option("--type", help="entity, persona, guideline, workflow, tool …")] = "entity",
     statement: Annotated[str | None, typer.Option(show_default=False)] = None,
     valid_from: Moment = None, valid_to: Moment = None,
     supersedes: Annotated[str | None, typer.Option(show_default=False)] = None,
@@ -126,6 +139,7 @@ def propose(
         source = opened.evidence(evidence)
         decision = opened.propose(
             subject, predicate, parse_value(value), evidence=source.quote(quote) if quote else source, scope=scope,
+            memory_type=memory_type,
             statement=statement, valid_from=parse_moment(valid_from), valid_to=parse_moment(valid_to),
             supersedes=supersedes, correction=correction,
         )  # fmt: skip

@@ -52,6 +52,7 @@ class PayloadClaim(Record):
     """A claim in a payload; a superseded one says by what, and until when it held."""
 
     claim_id: str
+    memory_type: str
     predicate: str
     value: Any
     statement: str

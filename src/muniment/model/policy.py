@@ -177,6 +177,9 @@ TYPE_POLICIES: Mapping[str, PredicatePolicy] = {
         predicate="guideline:*", cardinality=Cardinality.ONE, validation=Validation.AUTHORITATIVE
     ),
     "persona": PredicatePolicy(predicate="persona:*", cardinality=Cardinality.ONE),
+    "workflow": PredicatePolicy(predicate="workflow:*", cardinality=Cardinality.ONE),
+    "tool": PredicatePolicy(predicate="tool:*", cardinality=Cardinality.ONE),
+    "episode": PredicatePolicy(predicate="episode:*", validation=Validation.PINNED),
 }
 """What rules where a tenant declares nothing for a memory type."""
 

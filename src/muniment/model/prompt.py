@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from muniment.model.payload import Payload, PayloadClaim, PayloadEvidence
 
 _TAG = re.compile(r"<(?=\s*/?\s*muniment-memory)", re.IGNORECASE)
+_KINDS = {"episode": "episode (what happened, not what is true)", "guideline": "guideline"}
 _LINE_BREAK = re.compile("[\x0b\x0c\x85\u2028\u2029]")
 
 
@@ -42,7 +43,7 @@ def _lines(payload: Payload) -> Iterator[str]:
 
 def _claim(claim: PayloadClaim) -> str:
     parts = [
-        f"claim {_text(claim.claim_id)}",
+        f"{_KINDS.get(claim.memory_type, 'claim')} {_text(claim.claim_id)}",
         f"status {claim.status.value if hasattr(claim.status, 'value') else claim.status}",
         f"{_text(claim.predicate)} = {_text(claim.value)}",
         f"said as {_text(claim.statement)}",

@@ -24,7 +24,8 @@ class Validation(StrEnum):
     `quoted`: a checked span, meant as a statement, in a person's words, in evidence of an allowed trust class.
     `confirmed_by_subject`: such a quote whose author is the subject itself. `authoritative`: evidence of the trust
     class `authoritative`, which no person's decision replaces. `confirmation`: somebody confirms it. `review`: as
-    `confirmation`, and a review opens at once.
+    `confirmation`, and a review opens at once. `pinned`: any evidence, whoever's words it holds; for what happened in a
+    run, never for what is true.
     """
 
     QUOTED = "quoted"
@@ -32,6 +33,7 @@ class Validation(StrEnum):
     CONFIRMED_BY_SUBJECT = "confirmed_by_subject"
     AUTHORITATIVE = "authoritative"
     REVIEW = "review"
+    PINNED = "pinned"
 
 
 class IndependentSources(Record):
@@ -128,6 +130,10 @@ def _authoritative(backings: list[Backing], reasons: list[str | None], person: P
     return None if found else "waits for an authoritative source"
 
 
+def _pinned(backings: list[Backing], reasons: list[str | None], person: Person | None) -> str | None:
+    return None if backings or person is not None else "waits for evidence"
+
+
 def _decided(what: str) -> Callable[[list[Backing], list[str | None], Person | None], str | None]:
     return lambda backings, reasons, person: None if person is not None else what
 
@@ -138,6 +144,7 @@ _SINGLE: dict[Validation, Callable[[list[Backing], list[str | None], Person | No
     Validation.CONFIRMED_BY_SUBJECT: _confirmed_by_subject,
     Validation.AUTHORITATIVE: _authoritative,
     Validation.REVIEW: _decided("waits for review"),
+    Validation.PINNED: _pinned,
 }
 
 

@@ -11,6 +11,7 @@ from uuid import UUID
 from muniment.errors import InvalidInput, InvalidTime
 from muniment.model.evidence import Evidence, Span
 from muniment.model.ids import parse_id
+from muniment.model.memory_type import require_value_of
 from muniment.model.scope import parse_scope
 from muniment.model.text import require_json, require_name, require_text
 from muniment.promote.values import MAX_VALUE_BYTES, default_statement
@@ -71,6 +72,7 @@ def make_proposal(
     require_name(memory_type, what="memory_type")
     parse_scope(scope)
     require_json(value, what="the value", max_bytes=MAX_VALUE_BYTES)
+    require_value_of(memory_type, value)
     require_confidence(confidence)
     if isinstance(premises, str) or not isinstance(premises, Iterable):
         raise InvalidInput("premises is a collection of claim ids")
@@ -125,5 +127,7 @@ def cite(evidence: Support | Sequence[Support]) -> tuple[Citation, ...]:
 
 def statement_of(proposal: Proposal) -> str:
     """The given statement, or one made from subject, predicate, value and scope."""
-    made = default_statement(proposal.subject, proposal.predicate, proposal.value, proposal.scope)
+    made = default_statement(
+        proposal.subject, proposal.predicate, proposal.value, proposal.scope, memory_type=proposal.memory_type
+    )
     return proposal.statement or made[:MAX_STATEMENT_BYTES]

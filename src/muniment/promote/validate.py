@@ -33,7 +33,7 @@ class Judgement:
 
 def validate(case: Case, comparison: Comparison) -> Judgement:
     """Judges the evidence of the proposal, together with what a candidate that says the same rests on already."""
-    twin, subjects = comparison.twin, [case.proposal.subject]
+    twin, subjects = comparison.twin, case.edit.near.group
     waiting = twin is not None and twin.status is Status.CANDIDATE
     held = case.held_backings.get(twin.claim_id, []) if waiting and twin is not None else []
     backings = [*(source.backing(subjects, case.policy) for source in held), *case.backings]

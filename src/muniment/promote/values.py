@@ -15,6 +15,7 @@ from uuid import UUID
 
 from muniment.canonical.rows import HeldClaim
 from muniment.errors import InvalidInput
+from muniment.model.memory_type import words_of
 from muniment.model.policy import Cardinality, PredicatePolicy, ValueType
 from muniment.model.text import require_json, require_name
 
@@ -167,9 +168,10 @@ def slot_of(subject: str, predicate: str, scope: str, value: Any, policy: Predic
     return UUID(bytes=hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).digest()[:16])
 
 
-def default_statement(subject: str, predicate: str, value: Any, scope: str) -> str:
+def default_statement(subject: str, predicate: str, value: Any, scope: str, *, memory_type: str = "entity") -> str:
     """A sentence for people and for search: `contact_1842 renewal contact order: call first (renewal/2027)`."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    words = words_of(memory_type, value)
+    text = value if isinstance(value, str) else words or json.dumps(value, ensure_ascii=False)
     where = f" ({scope})" if scope else ""
     return f"{subject} {predicate.replace('_', ' ')}: {text}{where}"
 
@@ -180,5 +182,5 @@ def says_no_more(claim: HeldClaim, *statements: str) -> bool:
     A statement in somebody's own words may hold what only its source told, so one more support does not show it to
     those who may see that support.
     """
-    made = default_statement(claim.subject_id, claim.predicate, claim.value, claim.scope)
+    made = default_statement(claim.subject_id, claim.predicate, claim.value, claim.scope, memory_type=claim.memory_type)
     return claim.statement in (made, *statements)

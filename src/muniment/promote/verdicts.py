@@ -11,6 +11,7 @@ from muniment.canonical.rows import HeldClaim
 from muniment.errors import ClaimMovedOn, InvalidInput
 from muniment.model.claim import LinkKind, Outcome, Status
 from muniment.model.ids import new_id
+from muniment.model.memory_type import require_value_of
 from muniment.promote.decide import Opened, end, make_live, require, require_policy
 from muniment.promote.proposal import Citation
 from muniment.promote.values import default_statement, require_value, slot_of
@@ -62,11 +63,13 @@ def edit(tx: Tx, held: Opened, rivals: Sequence[UUID], ruling: Ruling) -> Ruled:
         raise InvalidInput("an edit needs the value that the evidence gives: value=…")
     require_policy(tx, held, ruling.by, ())
     old = held.claim
-    value = require_value(ruling.value, held.policy)
+    value = require_value(require_value_of(old.memory_type, ruling.value), held.policy)
     slot = slot_of(old.subject_id, old.predicate, old.scope, value, held.policy)
     new = replace(
         old, claim_id=new_id(), version=1, value=value, object_id=None if old.object_id is None else value, slot=slot,
-        statement=default_statement(old.subject_id, old.predicate, value, old.scope),
+        statement=default_statement(
+            old.subject_id, old.predicate, value, old.scope, memory_type=old.memory_type
+        ),
         cardinality=held.policy.cardinality.value,
     )  # fmt: skip
     end(held, Status.REJECTED, ruling.text("edited") + f"; see {new.claim_id}")

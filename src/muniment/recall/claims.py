@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from muniment.canonical import subjects
 from muniment.model.claim import Claim, LinkKind, Status
 from muniment.model.scope import covers, depth
 from muniment.recall.clocks import Clocks
@@ -89,6 +90,11 @@ def winners(rows: Iterable[ClaimRow], merged: Mapping[str, frozenset[str]]) -> d
         best = max((row for row in group if depth(row.scope) == deepest), key=lambda row: row.valid.start is not None)
         overridden |= {row.claim_id: best for row in group if depth(row.scope) < deepest and row.value != best.value}
     return overridden
+
+
+def winners_at(tx: Tx, clocks: Clocks, rows: Sequence[ClaimRow]) -> dict[UUID, ClaimRow]:
+    """`winners`, with the subjects that were one at the clocks."""
+    return winners(rows, subjects.components(tx, known_at=clocks.asked_known).get())
 
 
 def publish(

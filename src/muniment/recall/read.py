@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from muniment.canonical import evidence as evidence_rows
-from muniment.canonical import subjects
 from muniment.errors import BadFilter, NotFound
 from muniment.model.claim import Claim, ClaimPage, ClaimVersion, Link, LinkKind, Quote, Status, Why
 from muniment.model.evidence import Evidence
@@ -19,7 +18,7 @@ from muniment.recall.claims import (
     ask_links,
     ask_quotes,
     publish,
-    winners,
+    winners_at,
 )
 from muniment.recall.clocks import AsOf, Clocks
 from muniment.recall.due import ask_due
@@ -68,13 +67,12 @@ def _after(cursor: str | None) -> UUID | None:
 
 def _overridden(tx: Tx, clocks: Clocks, page: Sequence[ClaimRow], scopes: list[str]) -> dict[UUID, ClaimRow]:
     """Who overrides whom, looking beyond the page: the winner may stand on another one."""
-    asked_merged = subjects.components(tx, known_at=clocks.asked_known)
     pairs = {(row.subject_id, row.predicate) for row in page if row.cardinality == "one"}
     asked = [
         ask_claims(tx, clocks, subject=subject, predicate=predicate, scopes=scopes, most=MAX_LIMIT)
         for subject, predicate in sorted(pairs)
     ]
-    return winners((row for answer in asked for row in answer.get()), asked_merged.get())
+    return winners_at(tx, clocks, [row for answer in asked for row in answer.get()])
 
 
 def publish_rows(tx: Tx, clocks: Clocks, rows: Sequence[ClaimRow], overridden: dict[UUID, ClaimRow]) -> list[Claim]:

@@ -18,6 +18,7 @@ BEGIN
     GRANT SELECT ON muniment.migration TO muniment_app;
     CREATE SCHEMA IF NOT EXISTS canonical AUTHORIZATION muniment_owner;
     CREATE SCHEMA IF NOT EXISTS derived AUTHORIZATION muniment_index;
+    CREATE SCHEMA IF NOT EXISTS memory AUTHORIZATION muniment_owner;
 END
 $$
 

@@ -62,3 +62,25 @@ WHERE c.subject_id = ANY (ARRAY(SELECT g.subject_id FROM canonical.group_of(%(su
         AND w.known @> coalesce(%(known_at)s::timestamptz, now())
         AND w.valid @> coalesce(%(valid_at)s::timestamptz, now()))
 ORDER BY c.predicate, upper(v.valid) DESC NULLS LAST LIMIT %(most)s
+
+-- :name outcomes_of -- how some claims fared
+SELECT e.metadata ->> 'claim' AS claim_id, count(*) FILTER (WHERE e.metadata ->> 'result' = 'success') AS successes,
+       count(*) FILTER (WHERE e.metadata ->> 'result' = 'failure') AS failures,
+       max(coalesce(e.occurred_at, e.observed_at)) AS last_at
+FROM canonical.evidence e
+WHERE e.kind = 'outcome' AND e.metadata ->> 'claim' = ANY (%(ids)s)
+  AND e.observed_at <= coalesce(%(known_at)s::timestamptz, now())
+  AND NOT EXISTS (SELECT FROM canonical.withdrawal w WHERE w.tenant_id = e.tenant_id AND w.evidence_id = e.evidence_id
+                  AND w.known @> coalesce(%(known_at)s::timestamptz, now()))
+GROUP BY 1
+
+-- :name pinned_evidence -- the versions that a claim rests on, and the newest of each source known then
+SELECT DISTINCT e.evidence_id, e.source, e.source_id, e.source_version AS version, e.occurred_at,
+       (SELECT max(n.source_version) FROM canonical.evidence n
+        WHERE n.tenant_id = e.tenant_id AND n.source = e.source AND n.source_id = e.source_id
+          AND n.observed_at <= coalesce(%(known_at)s::timestamptz, now())) AS latest_version
+FROM canonical.claim_evidence s
+CROSS JOIN LATERAL (
+    SELECT * FROM canonical.evidence WHERE tenant_id = s.tenant_id AND evidence_id = s.evidence_id OFFSET 0) e
+WHERE s.claim_id = %(claim_id)s AND s.stance = 'supports' AND s.known @> coalesce(%(known_at)s::timestamptz, now())
+ORDER BY e.source, e.source_id, e.source_version
