@@ -112,7 +112,7 @@ def refused(ran: Ran, code: str) -> None:
 COMMANDS = [
     "demo", "init", "doctor", "migrate", "drift", "rebuild", "work", "recipes", "ingest", "add", "remember", "retry", "propose", "confirm",
     "reject", "retract", "restore", "correct", "recall", "search", "claims", "history", "why", "timeline", "policy",
-    "policy define", "policy list", "policy try", "policy apply", "report", "outcomes", "enumerate", "withdraw",
+    "policy define", "policy list", "policy try", "policy apply", "report", "feedback", "widen", "outcomes", "enumerate", "withdraw",
     "review list", "review show", "review approve", "review reject", "review edit", "review merge", "review undo",
     "subject show", "subject resolve", "subject identify", "subject unidentify", "subject merge", "subject unmerge",
 ]  # fmt: skip
@@ -532,3 +532,16 @@ def test_memory_types_on_the_command_line(run: Run) -> None:
     run("report", held["claimId"], "failure", "--note", "timeout")
     assert run("outcomes", held["claimId"]).out == "1 succeeded, 1 failed\n"
     refused(run("enumerate", "entity"), "bad_filter")
+
+
+def test_feedback_on_the_command_line(run: Run) -> None:
+    meant = json.dumps({"subject": "jane", "predicate": "greeting", "value": "Hi"})
+    where = ("--kind", "edit", "--scope", "email/ann", "--claim", meant)
+    given = run("feedback", "draft-1", "Hi Ann", *where, "--json").json
+    claim = given["decisions"][0]["claimId"]
+    assert given["decisions"][0]["status"] == "candidate"
+    assert "waits for confirmation" in run("feedback", "draft-2", "-", *where, stdin="Hi again").out
+    assert run("widen", claim, "email", "--by", "jane").code == 0
+    assert run("claims", "--subject", "jane", "--scope", "email/bob").code == 0
+    refused(run("feedback", "draft-3", "Hi", "--claim", meant), "bad_scope")
+    refused(run("feedback", "draft-3", "Hi", "--kind", "shrug"), "invalid_input")

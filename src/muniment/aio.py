@@ -58,6 +58,8 @@ class AsyncSession:
     add_many = _session(Session.add_many)
     propose = _session(Session.propose)
     remember = _session(Session.remember)
+    feedback = _session(Session.feedback)
+    widen = _session(Session.widen)
     report = _session(Session.report)
     retry = _session(Session.retry)
     confirm = _session(Session.confirm)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
 from muniment.canonical.policies import open_policies
 from muniment.derive.engine import Engine
@@ -18,7 +19,7 @@ from muniment.model.ids import new_id, parse_id
 from muniment.model.memory_type import Outcomes, Pin
 from muniment.model.payload import Hit, Payload
 from muniment.model.policy import PredicatePolicy
-from muniment.model.remember import Remembered, RetryReport
+from muniment.model.remember import FeedbackKind, Remembered, RetryReport
 from muniment.model.review import Review, ReviewPage, Verdict
 from muniment.model.scope import parse_scope
 from muniment.model.text import require_json, require_name, require_text
@@ -27,6 +28,7 @@ from muniment.promote import decide as deciding
 from muniment.promote import define as defining
 from muniment.promote import redecide
 from muniment.promote.drafts import make_draft
+from muniment.promote.feedback import Note, feedback, widen
 from muniment.promote.identify import identify, unidentify
 from muniment.promote.merge import merge, unmerge
 from muniment.promote.ports import Desk
@@ -194,6 +196,39 @@ class Session:
             access=access, uri=uri, media_type=media_type, metadata=metadata, replaces=replaces,
         )  # fmt: skip
         return remember(self._desk, self._in_thread(draft))
+
+    def feedback(
+        self, about: str, *, kind: FeedbackKind, content: str, claims: Sequence[Mapping[str, Any]] = (),
+        scope: str | None = None, author: str | None = None, thread: str | None = None, source: str = "feedback",
+        source_id: str | None = None, occurred_at: datetime | None = None, access: Iterable[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Remembered:  # fmt: skip
+        """Stores feedback on `about` (a draft, an evidence, a claim: its id) and claims narrowly what it means.
+
+        `kind`: "edit" (`content` is the text as it was sent), "comment", "thumb_up", "thumb_down". Each of `claims` is
+        a mapping with subject, predicate, value, and perhaps statement and memory_type (default: persona). They are
+        candidates in `scope` (default: `thread/…` of this thread) until confirmed, or repeated as the policy's
+        `widen_after` says; `widened` are those that now hold around it. Raises `BadScope`, `InvalidInput`, and as `add`
+        and `propose` do.
+        """
+        require_name(about, what="about")
+        # The same words about two drafts are two pieces of feedback.
+        words = hashlib.sha256(f"{kind}\n{content}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        draft = make_draft(
+            content=content, source=source, source_id=source_id or f"{about}#{words}", kind="feedback",
+            occurred_at=occurred_at,
+            author=author, role="user", thread=thread, access=access, metadata=metadata,
+        )  # fmt: skip
+        draft = self._in_thread(draft)
+        if kind not in get_args(FeedbackKind):
+            raise InvalidInput(f"there is no feedback of kind {kind!r}; there are {', '.join(get_args(FeedbackKind))}")
+        given = scope if scope is not None else "" if draft.thread is None else f"thread/{draft.thread}"
+        return feedback(self._desk, draft, Note(about, kind, given, tuple(claims)))
+
+    def widen(self, claim_id: str, scope: str, *, by: str, reason: str = "") -> Decision:
+        """Says that what a claim says holds in a wider scope: a claim there with the same evidence, on `by`'s word.
+        Raises `NotFound`, `BadScope`, `RivalTruth`, `PolicyUnmet`."""
+        return widen(self._desk, _claim(claim_id), scope, by=require_name(by, what="by"), reason=_reason(reason))
 
     def report(
         self, claim_id: str, result: str, *, note: str = "", run: str | None = None,

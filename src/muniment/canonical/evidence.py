@@ -47,6 +47,11 @@ def end_supports(tx: Tx, claim_id: UUID, evidence_ids: list[UUID], *, at: dateti
     tx.execute(sql("close_supports_of"), {"claim_id": claim_id, "evidence": evidence_ids, "at": at})
 
 
+def feedback_count(tx: Tx, claim_id: UUID) -> Answer[int]:
+    """On how many different things feedback supports the claim."""
+    return Answer(tx, "feedback_count", {"claim_id": claim_id}, lambda rows: int(rows[0]["said"]))
+
+
 def load(tx: Tx, evidence_ids: list[UUID]) -> dict[UUID, Evidence]:
     """The evidence among these ids that the transaction may see."""
     cursor = tx.dict_cursor()

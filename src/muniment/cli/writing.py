@@ -7,7 +7,7 @@ import sys
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
@@ -18,6 +18,7 @@ from muniment.errors import InvalidInput, InvalidText
 from muniment.ingest import FileReport, ingest
 from muniment.model.claim import Decision, Outcome, Status
 from muniment.model.policy import PredicatePolicy
+from muniment.model.remember import FeedbackKind
 from muniment.model.trial import Period, PolicyTrial
 from muniment.model.validation import Validation
 
@@ -32,7 +33,7 @@ SHOWN_REASONS = 20
 def register(app: typer.Typer) -> None:
     """Adds the commands."""
     app.command(name="ingest")(ingest_files)
-    for command in (add, propose, confirm, reject, retract, restore, correct, withdraw, report):
+    for command in (add, propose, confirm, reject, retract, restore, correct, withdraw, feedback, widen, report):
         app.command()(command)
     policy = typer.Typer(help="Declare how predicates behave.", no_args_is_help=True)
     policy.command(name="define")(define)
@@ -109,6 +110,40 @@ def standard_input() -> str:
         return sys.stdin.buffer.read().decode("utf-8")
     except UnicodeDecodeError as error:
         raise InvalidText(f"standard input is no UTF-8 at byte {error.start}; convert it first") from None
+
+
+def feedback(
+    about: Annotated[str, typer.Argument(help="The id of what is judged: a draft, an evidence, a claim.")],
+    content: Annotated[str, typer.Argument(help="The text as it was sent, or a comment; '-' reads standard input.")],
+    kind: Annotated[str, typer.Option(help="edit, comment, thumb_up or thumb_down.")] = "comment",
+    scope: Annotated[str | None, typer.Option(help="Where it was given: email/janet.", show_default=False)] = None,
+    claim: Annotated[
+        list[str] | None,
+        typer.Option(help='What it means, as JSON: {"subject": …, "predicate": …, "value": …}; repeatable.'),
+    ] = None,
+    target: Target = None, tenant: Tenant = "default", grants: Grants = None, user: User = None, as_json: Json = False,
+) -> None:  # fmt: skip
+    """Store feedback, and claim narrowly what it means."""
+    text = standard_input() if content == "-" else content
+    meant = [parse_value(one) for one in claim or ()]
+    with session(target, tenant, grants, user) as opened:
+        given = opened.feedback(about, kind=cast("FeedbackKind", kind), content=text, scope=scope, claims=meant)
+    if as_json:
+        print_json(given)
+        return
+    say(given.evidence.evidence_id)
+    for decision in (*given.decisions, *given.widened):
+        say(f"{decision.outcome.value}: {decision.reason} ({decision.claim_id} v{decision.version})")
+
+
+def widen(
+    claim: ClaimId, scope: Annotated[str, typer.Argument(help="The wider scope; '' is everywhere.")], by: By,
+    reason: Reason = "", target: Target = None, tenant: Tenant = "default", grants: Grants = None, user: User = None,
+    as_json: Json = False,
+) -> None:  # fmt: skip
+    """Say that what a claim says holds in a wider scope."""
+    with session(target, tenant, grants, user) as opened:
+        _finish(opened.widen(claim, scope, by=by, reason=reason), as_json)
 
 
 def report(

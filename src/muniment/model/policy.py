@@ -65,7 +65,9 @@ class PredicatePolicy(Record):
     `depends_on` names predicates of the same subject: a claim rests on the ones that hold when it starts, and ends
     with them. `trust` lists the trust classes whose quotes validate. `sources` names sources by authority, the highest
     first: what a lower one says never takes over from a higher one. `reconfirm_after` is how long a claim passes as
-    current after it was last said or confirmed. `hedged` says whether "I think …" waits or is accepted.
+    current after it was last said or confirmed. `hedged` says whether "I think …" waits or is accepted. `widen_after`:
+    on how many drafts feedback must say the same to hold where it was given, and in how many scopes side by side it
+    must hold to hold around them; None: only on somebody's word.
     `value_type` may be a JSON schema (draft 2020-12).
     """
 
@@ -80,6 +82,7 @@ class PredicatePolicy(Record):
     sources: tuple[str, ...] = ()
     reconfirm_after: timedelta | None = None
     hedged: Literal["wait", "accept"] = "wait"
+    widen_after: int | None = Field(default=None, ge=2, le=1000)
     version: int = Field(default=0, description="set by the store; 0 is the built-in default")
 
     @field_validator("predicate", "unit", mode="before")

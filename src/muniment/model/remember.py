@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from muniment.model.base import Record
 from muniment.model.claim import Decision
 from muniment.model.evidence import Evidence
+
+FeedbackKind = Literal["edit", "comment", "thumb_up", "thumb_down"]
 
 
 class Refusal(Record):
@@ -19,7 +23,8 @@ class Remembered(Record):
 
     `refused`: what the extractor offered and could not be proposed. `failure`: reading failed; the evidence is stored
     and `Session.retry` tries again. `repeated`: this extractor had read this evidence before, so nothing was done now;
-    what came of it then is in `claims`. `calls` and the tokens are what it cost this time.
+    what came of it then is in `claims`. `widened`: what feedback, repeated often enough, now says in wider scopes.
+    `calls` and the tokens are what it cost this time.
     """
 
     evidence: Evidence
@@ -27,6 +32,7 @@ class Remembered(Record):
     refused: tuple[Refusal, ...] = ()
     failure: Refusal | None = None
     repeated: bool = False
+    widened: tuple[Decision, ...] = ()
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0

@@ -39,6 +39,12 @@ ON CONFLICT DO NOTHING RETURNING true
 -- :name close_supports
 SELECT canonical.close_supports(%(evidence_id)s, %(at)s)
 
+-- :name feedback_count -- feedback on one draft counts once, however often it comes
+SELECT count(DISTINCT coalesce(e.metadata ->> 'about', e.evidence_id::text)) AS said
+FROM canonical.claim_evidence s CROSS JOIN LATERAL (
+    SELECT * FROM canonical.evidence WHERE tenant_id = s.tenant_id AND evidence_id = s.evidence_id OFFSET 0) e
+WHERE s.claim_id = %(claim_id)s AND s.stance = 'supports' AND upper_inf(s.known) AND e.kind = 'feedback'
+
 -- :name close_supports_of
 SELECT canonical.close_supports_of(%(claim_id)s, %(evidence)s, %(at)s)
 
