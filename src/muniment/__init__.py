@@ -18,19 +18,23 @@ if TYPE_CHECKING:
     from muniment.model.payload import Payload
     from muniment.model.policy import PredicatePolicy
     from muniment.model.remember import Remembered, RetryReport
+    from muniment.model.turn import Call, Evaluation, Reply
     from muniment.session import Session
 
 _HOMES = {
     "AsyncMemory": "muniment.aio",
     "AsyncSession": "muniment.aio",
+    "Call": "muniment.model.turn",
     "Claim": "muniment.model.claim",
     "Decision": "muniment.model.claim",
+    "Evaluation": "muniment.model.turn",
     "Evidence": "muniment.model.evidence",
     "Memory": "muniment.memory",
     "MunimentError": "muniment.errors",
     "Payload": "muniment.model.payload",
     "PredicatePolicy": "muniment.model.policy",
     "Remembered": "muniment.model.remember",
+    "Reply": "muniment.model.turn",
     "RetryReport": "muniment.model.remember",
     "Session": "muniment.session",
     "Span": "muniment.model.evidence",
@@ -41,14 +45,17 @@ _HOMES = {
 __all__ = [
     "AsyncMemory",
     "AsyncSession",
+    "Call",
     "Claim",
     "Decision",
+    "Evaluation",
     "Evidence",
     "Memory",
     "MunimentError",
     "Payload",
     "PredicatePolicy",
     "Remembered",
+    "Reply",
     "RetryReport",
     "Session",
     "Span",

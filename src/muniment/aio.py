@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import inspect
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
+from muniment.agent import Act, Evaluate
 from muniment.extract.port import Extractor
 from muniment.memory import EmbedderChoice, Memory, open_memory
 from muniment.model.access import Access
+from muniment.model.turn import TurnResult
 from muniment.session import Session
 
 P = ParamSpec("P")
@@ -27,6 +30,33 @@ def _session(method: Callable[Concatenate[Session, P], R]) -> Callable[Concatena
         return await asyncio.to_thread(method, twin._session, *args, **kwargs)
 
     return functools.update_wrapper(awaited, method)
+
+
+def _on(loop: asyncio.AbstractEventLoop, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """A function of the caller's, which may be a coroutine function, as the worker thread can call it."""
+    if function is None:
+        return None
+
+    def called(*arguments: Any) -> Any:
+        given = function(*arguments)
+        return asyncio.run_coroutine_threadsafe(_awaited(given), loop).result() if inspect.isawaitable(given) else given
+
+    return called
+
+
+async def _awaited(given: Awaitable[R]) -> R:
+    return await given
+
+
+async def _turn(
+    self: AsyncSession, message: str, act: Act, *, evaluate: Evaluate | None = None, **arguments: Any
+) -> TurnResult:
+    loop = asyncio.get_running_loop()
+    acting, judging = _on(loop, act), _on(loop, evaluate)
+    return await asyncio.to_thread(self._session.turn, message, acting, evaluate=judging, **arguments)  # type: ignore[arg-type]
+
+
+functools.update_wrapper(_turn, Session.turn)
 
 
 def _memory(method: Callable[Concatenate[Memory, P], R]) -> Callable[Concatenate[AsyncMemory, P], Awaitable[R]]:
@@ -62,6 +92,9 @@ class AsyncSession:
     widen = _session(Session.widen)
     report = _session(Session.report)
     retry = _session(Session.retry)
+    turn = _turn
+    turns = _session(Session.turns)
+    turn_record = _session(Session.turn_record)
     confirm = _session(Session.confirm)
     reject = _session(Session.reject)
     retract = _session(Session.retract)

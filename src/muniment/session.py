@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, get_args
 
+from muniment.agent import Act, Evaluate, Order, Verbs, take_turn
+from muniment.canonical import activity
 from muniment.canonical.policies import open_policies
 from muniment.derive.engine import Engine
 from muniment.errors import InvalidInput, MunimentError
@@ -24,6 +26,7 @@ from muniment.model.review import Review, ReviewPage, Verdict
 from muniment.model.scope import parse_scope
 from muniment.model.text import require_json, require_name, require_text
 from muniment.model.trial import PolicyTrial
+from muniment.model.turn import Flight, FlightPage, TurnResult
 from muniment.promote import decide as deciding
 from muniment.promote import define as defining
 from muniment.promote import redecide
@@ -55,6 +58,7 @@ from muniment.recall.routes import KINDS
 from muniment.recall.search import make_question, rank, require_k, to_hit
 from muniment.recall.subjects import read_subject, resolve
 from muniment.recall.tokens import TokenCounter, estimate_tokens
+from muniment.recall.turns import read_turn, read_turns
 from muniment.recall.types import enumerate_type, read_outcomes, read_pins
 from muniment.store.database import Database
 from muniment.store.statements import sql
@@ -246,6 +250,54 @@ class Session:
             f"{result}: {note or about.statement}", source="outcome", source_id=key, kind="outcome", role="system",
             occurred_at=occurred_at, access=access, metadata={"claim": about.claim_id, "result": result, "run": run},
         )  # fmt: skip
+
+    def turn(
+        self, message: str, act: Act, *, evaluate: Evaluate | None = None, run: str | None = None,
+        subject: str | None = None, scope: str | None = None, budget: int = 1500, source: str = "turn-message",
+        source_id: str | None = None, author: str | None = None, role: str = "user", thread: str | None = None,
+        occurred_at: datetime | None = None, access: Iterable[str] = (), metadata: Mapping[str, Any] | None = None,
+    ) -> TurnResult:  # fmt: skip
+        """One turn of an agent: the message is stored, what is known is recalled for it, `act(payload)` gives the
+        reply, `evaluate(payload, reply)` judges it, and what the message says is promoted: by the memory's extractor,
+        and by the reply's `proposals`, unless the evaluation is not ok.
+
+        The agent reads what was known just before the message. The reply is kept as an assistant's words, which
+        validate nothing. The envelope (what was read, called and promoted, and why, with what failed) is kept too:
+        `turns`. What fails after `act` is in `flight.failures` and breaks nothing. `run` and `source_id` make a
+        repeated turn store its message once.
+
+        Raises what `add` and `recall` raise, and what `act` raises; the message is stored and the failure recorded.
+        """
+        stored_with = {
+            "source": source, "source_id": source_id, "author": author, "role": role, "thread": thread,
+            "occurred_at": occurred_at, "access": parse_access(access), "metadata": metadata,
+        }  # fmt: skip
+        order = Order(
+            message=message, stored_with=stored_with,
+            read_with={"subject": subject, "scope": scope, "budget": budget}, act=act, evaluate=evaluate,
+            run=_text(run, "run"), extracts=self._desk.extractor is not None,
+        )  # fmt: skip
+        verbs = Verbs(self.add, self.remember, self.recall, self.propose, self.report)
+        return take_turn(verbs, order, self._record_turn)
+
+    def _record_turn(self, flight: Flight) -> None:
+        with self._database.transaction(self._access) as tx:
+            activity.record(
+                tx, "turn", actor=self._access.actor, at=flight.started_at, used=flight.model_dump(mode="json"),
+                activity_id=parse_id(flight.turn_id, what="turn"),
+            )  # fmt: skip
+
+    def turns(
+        self, *, run: str | None = None, thread: str | None = None, limit: int = 100, cursor: str | None = None
+    ) -> FlightPage:
+        """The envelopes of turns whose message this session may see, the newest first. Raises `BadFilter`."""
+        with self._database.transaction(self._access) as tx:
+            return read_turns(tx, run=_text(run, "run"), thread=_text(thread, "thread"), limit=limit, cursor=cursor)
+
+    def turn_record(self, turn_id: str) -> Flight:
+        """The envelope of one turn. Raises `NotFound`."""
+        with self._database.transaction(self._access) as tx:
+            return read_turn(tx, turn_id)
 
     def retry(self, limit: int = 100, *, attempts: int = 5) -> RetryReport:
         """Reads again what `remember` stored and could not read, or was interrupted at: at most `limit` evidences that

@@ -15,9 +15,11 @@ from muniment.store.statements import sql
 from muniment.version import SOFTWARE
 
 
-def record(tx: Tx, kind: str, *, actor: str, at: datetime, used: dict[str, Any] | None = None) -> UUID:
+def record(
+    tx: Tx, kind: str, *, actor: str, at: datetime, used: dict[str, Any] | None = None, activity_id: UUID | None = None
+) -> UUID:
     """Stores an activity and returns its id. `used` holds ids, never content."""
-    activity_id = new_id()
+    activity_id = activity_id or new_id()
     row = {
         "activity_id": activity_id,
         "kind": kind,

@@ -84,3 +84,13 @@ CROSS JOIN LATERAL (
     SELECT * FROM canonical.evidence WHERE tenant_id = s.tenant_id AND evidence_id = s.evidence_id OFFSET 0) e
 WHERE s.claim_id = %(claim_id)s AND s.stance = 'supports' AND s.known @> coalesce(%(known_at)s::timestamptz, now())
 ORDER BY e.source, e.source_id, e.source_version
+
+-- :name turns -- envelopes of turns whose message the session may see, the newest first
+SELECT a.used FROM canonical.activity a
+WHERE a.kind = 'turn' AND (%(turn_id)s::uuid IS NULL OR a.activity_id = %(turn_id)s)
+  AND (%(run)s::text IS NULL OR a.used ->> 'run' = %(run)s)
+  AND (%(thread)s::text IS NULL OR a.used ->> 'thread' = %(thread)s)
+  AND (%(before)s::uuid IS NULL OR a.activity_id < %(before)s)
+  AND EXISTS (SELECT FROM canonical.evidence e
+              WHERE e.tenant_id = a.tenant_id AND e.evidence_id = (a.used ->> 'message_id')::uuid)
+ORDER BY a.activity_id DESC LIMIT %(most)s
