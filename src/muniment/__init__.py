@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from muniment.model.payload import Payload
     from muniment.model.policy import PredicatePolicy
     from muniment.model.remember import Remembered, RetryReport
-    from muniment.model.turn import Call, Evaluation, Reply
+    from muniment.model.turn import Call, Evaluation, Reply, TurnResult
     from muniment.session import Session
 
 _HOMES = {
@@ -38,6 +38,7 @@ _HOMES = {
     "RetryReport": "muniment.model.remember",
     "Session": "muniment.session",
     "Span": "muniment.model.evidence",
+    "TurnResult": "muniment.model.turn",
     "open": "muniment.memory",
     "open_async": "muniment.aio",
 }
@@ -59,6 +60,7 @@ __all__ = [
     "RetryReport",
     "Session",
     "Span",
+    "TurnResult",
     "open",
     "open_async",
 ]
