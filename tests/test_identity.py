@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,6 +11,10 @@ import pytest
 
 import muniment
 from muniment.errors import InvalidInput, NotFound
+from muniment.extract.port import Candidate, Extraction
+from muniment.model.evidence import Evidence
+from muniment.providers.local import LocalEmbedder
+from tests.conftest import Databases
 from tests.helpers import at, single_valued, tell, values
 
 
@@ -249,3 +255,78 @@ def test_authors_known_as_one_subject_confirm_claims_about_themselves(session: m
     mail = session.add("I live in Bergen.", author="janet@example.com")
     decision = session.propose("contact_1", "city", "Bergen", evidence=mail.quote("I live in Bergen"))
     assert decision.status.value == "validated"
+
+
+# ---- whom a text means ---------------------------------------------------------------------------------------------------
+
+
+class Reads:
+    """Reads "<subject> lives in <city>", or "I live in <city>"."""
+
+    name = "lives-in"
+
+    def extract(self, batch: Sequence[Evidence]) -> list[Extraction]:
+        found = []
+        for evidence in batch:
+            said, city = re.split(" lives? in ", evidence.content)
+            subject = str(evidence.author) if said == "I" else said
+            found.append(Extraction(candidates=(Candidate(subject, "city", city, 0, len(evidence.content)),)))
+        return found
+
+
+@pytest.fixture
+def remembering(
+    databases: Databases, database_name: str, embedder: LocalEmbedder, tenant: str
+) -> Iterator[muniment.Session]:
+    with muniment.open(databases.app(database_name), embedder=embedder, extractor=Reads()) as memory:
+        session = memory.session(tenant=tenant)
+        single_valued(session, "city")
+        yield session
+
+
+def test_a_text_that_names_somebody_is_about_the_subject_that_goes_by_that_name(remembering: muniment.Session) -> None:
+    remembering.identify("name", "Janet Liu", "contact_1842")
+    remembering.identify("email", "janet@example.com", "contact_1842")
+    remembering.remember("Janet Liu lives in Bergen")
+    assert held(remembering, "contact_1842", "city") == ["Bergen"]
+    remembering.remember("I live in Oslo", author="janet@example.com")
+    assert held(remembering, "contact_1842", "city") == ["Oslo"]
+    remembering.remember("Tom lives in Rome")
+    assert held(remembering, "Tom", "city") == ["Rome"]
+
+
+def test_an_ambiguous_name_stays_apart_and_somebody_is_asked_once(remembering: muniment.Session) -> None:
+    for patient in ("patient_1", "patient_2"):
+        remembering.identify("name", "Giulia Bianchi", patient)
+    remembering.remember("Giulia Bianchi lives in Pisa")
+    assert held(remembering, "Giulia Bianchi", "city") == ["Pisa"]
+    assert held(remembering, "patient_1", "city") == []
+    (review,) = remembering.reviews().items
+    assert review.subjects == ("patient_1", "patient_2", "Giulia Bianchi")
+    with pytest.raises(InvalidInput, match="patient_1, patient_2"):
+        remembering.decide(review.review_id, "merge", by="dora")
+    remembering.decide(review.review_id, "merge", by="dora", into="patient_2")
+    assert (held(remembering, "patient_1", "city"), held(remembering, "patient_2", "city")) == ([], ["Pisa"])
+    remembering.remember("Giulia Bianchi lives in Lucca")
+    assert held(remembering, "patient_2", "city") == ["Lucca"]
+    assert remembering.reviews().items == ()
+
+
+def test_a_name_known_to_be_nobody_of_them_is_not_asked_about_again(remembering: muniment.Session) -> None:
+    for patient in ("patient_1", "patient_2"):
+        remembering.identify("name", "Giulia Bianchi", patient)
+    remembering.remember("Giulia Bianchi lives in Pisa")
+    remembering.decide(remembering.reviews().items[0].review_id, "reject", by="dora", reason="a third one")
+    remembering.remember("Giulia Bianchi lives in Lucca")
+    assert remembering.reviews().items == ()
+    assert held(remembering, "Giulia Bianchi", "city") == ["Lucca"]
+
+
+def test_names_that_the_session_may_not_see_resolve_nothing(
+    remembering: muniment.Session, memory: muniment.Memory, tenant: str
+) -> None:
+    hr = memory.session(tenant=tenant, grants={"hr"})
+    note = hr.add("Janet Liu is contact_1842", access={"hr"})
+    hr.identify("name", "Janet Liu", "contact_1842", evidence=note)
+    remembering.remember("Janet Liu lives in Bergen")
+    assert held(hr, "contact_1842", "city") == []

@@ -356,15 +356,15 @@ class Session:
         self, review_id: str, verdict: str, *, by: str, reason: str = "", value: Any = None, into: str | None = None
     ) -> Verdict:  # fmt: skip
         """Decides a review: "approve" (the claim holds, and takes over from its rivals), "reject", "edit" (the evidence
-        gives another `value`: a new claim holds), "merge" (it says the same as the claim `into`, or the two subjects
-        are one), or "undo" what was decided. `Review` says which verdicts fit. Raises `NotFound`, `ClaimMovedOn`
+        gives another `value`: a new claim holds), "merge" (it says the same as the claim `into`, or the subject is the
+        one `into`), or "undo" what was decided. `Review` says which verdicts fit. Raises `NotFound`, `ClaimMovedOn`
         (somebody was faster, or decided about the claim otherwise), `PolicyUnmet`, `RivalTruth`, `InvalidInput`."""
         wanted = parse_id(review_id, what="review")
         if value is not None:
             require_json(value, what="the value", max_bytes=MAX_VALUE_BYTES)
         ruling = Ruling(
             require_name(verdict, what="verdict"), require_name(by, what="by"), _reason(reason), value,
-            None if into is None else _claim(into),
+            _text(into, "into"),
         )  # fmt: skip
         return decide_review(self._desk, wanted, ruling)
 

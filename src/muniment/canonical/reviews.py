@@ -44,6 +44,11 @@ def open_of(tx: Tx, claims: Iterable[UUID], subjects: Iterable[str] = ()) -> Ans
     return Answer(tx, "open_reviews_of", {"claims": list(claims), "subjects": list(subjects)}, list)
 
 
+def asked_before(tx: Tx, subjects: Sequence[str]) -> Answer[bool]:
+    """Whether a review, open or decided, asks which of exactly these subjects are one."""
+    return Answer(tx, "reviews_of_subjects", {"subjects": list(subjects)}, bool)
+
+
 def insert(
     tx: Tx, claim_id: UUID | None, rivals: Sequence[HeldClaim], reason: str, *, rule: AccessRule, actor: str,
     at: datetime, kind: str = "claim", subjects: Sequence[str] = (),

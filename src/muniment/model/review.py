@@ -37,7 +37,8 @@ class Review(Record):
       edit (another value, from the same evidence), merge (it says the same as a rival);
     - `conflict`: a claim and a rival that both hold, since their subjects turned out to be one. Verdicts: approve (the
       claim holds), reject (the rival does);
-    - `merge`: whether two `subjects` are one; no claim. Verdicts: merge, reject.
+    - `merge`: whether the last of `subjects` is the one before it, or which one of those; no claim. Verdicts: merge,
+      reject.
 
     `claim` is None also when it is held no longer. `verdict` is None while the review is open; `decisions` are all that
     were made about it, those undone included. `consequences` is filled by `Session.review`: what approving would

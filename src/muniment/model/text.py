@@ -41,6 +41,15 @@ def require_name(value: str, *, what: str, max_bytes: int = MAX_NAME_BYTES) -> s
     return require_text(value, what=what, max_bytes=max_bytes)
 
 
+def is_name(value: object) -> bool:
+    """Whether `require_name` would take it."""
+    try:
+        require_name(value, what="a name")  # type: ignore[arg-type]
+    except InvalidInput:
+        return False
+    return True
+
+
 def require_json(value: Any, *, what: str, max_bytes: int) -> Any:
     """`value` unchanged if PostgreSQL can hold it as JSON, or a coded error as in `require_text`. It may be nested 64
     levels deep."""

@@ -7,6 +7,7 @@ either nothing or something that `retry` finds. No transaction is open while the
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -18,10 +19,12 @@ from muniment.extract.port import Candidate, Extraction, Extractor
 from muniment.model.claim import Decision
 from muniment.model.evidence import Evidence, EvidenceDraft
 from muniment.model.remember import Refusal, Remembered, RetryReport
+from muniment.model.text import is_name
 from muniment.promote.ports import Desk
 from muniment.promote.preserve import preserve, read_back
 from muniment.promote.proposal import Proposal, make_proposal
 from muniment.promote.propose import propose
+from muniment.promote.who import who_is
 
 MAX_LIMIT, MAX_ATTEMPTS = 10_000, 1000
 _MAX_ERROR = 500
@@ -130,9 +133,11 @@ def _extract(extractor: Extractor, evidence: Evidence) -> Extraction:
 def _propose_all(desk: Desk, evidence: Evidence, read: _Read) -> None:
     """Each candidate by itself: a bad one is refused and loses no other. What is wrong with the embedder is no fault of
     a candidate: reading failed then, and proposing again what is held already changes nothing."""
+    names = {one.subject for one in read.extraction.candidates if isinstance(one.subject, str) and one.subject}
+    meant = who_is(desk, filter(is_name, names))
     for candidate in read.extraction.candidates:
         try:
-            read.decisions.append(propose(desk, _proposal(evidence, candidate)))
+            read.decisions.append(propose(desk, _proposal(evidence, candidate, meant)))
         except EngineUnavailable:
             raise
         except EmbedderFailed as error:
@@ -142,10 +147,11 @@ def _propose_all(desk: Desk, evidence: Evidence, read: _Read) -> None:
             read.refused.append(_refusal(error.code, str(error)))
 
 
-def _proposal(evidence: Evidence, candidate: Candidate) -> Proposal:
+def _proposal(evidence: Evidence, candidate: Candidate, meant: Mapping[str, str]) -> Proposal:
     try:
         return make_proposal(
-            subject=candidate.subject, predicate=candidate.predicate, value=candidate.value,
+            subject=meant.get(candidate.subject, candidate.subject), predicate=candidate.predicate,
+            value=candidate.value,
             evidence=evidence.span(candidate.start, candidate.end), scope=candidate.scope,
             statement=candidate.statement, memory_type=candidate.memory_type, valid_from=candidate.valid_from,
             valid_to=candidate.valid_to, confidence=candidate.confidence, premises=(), supersedes=None,

@@ -128,9 +128,12 @@ def _decide_merge(tx: Tx, turn: Turn, desk: Desk, row: Row, ruling: Ruling) -> V
     """Whether two subjects are one."""
     turn.require(set(row["subjects"]))
     row = _reread(tx, row["review_id"], ruling)
-    into, source = row["subjects"]
+    *others, source = row["subjects"]
     merged, effects = None, {}
     if ruling.verdict == "merge":
+        into = ruling.into or (others[0] if len(others) == 1 else None)
+        if into is None or into not in others:
+            raise InvalidInput(f"say in `into` which subject {source!r} is: {', '.join(others)}")
         merged = merge_in(
             tx, turn, desk, source, into, method="review", reason=ruling.reason, confidence=None, citations=()
         )

@@ -10,7 +10,7 @@ from uuid import UUID
 from muniment.canonical.rows import HeldClaim
 from muniment.errors import ClaimMovedOn, InvalidInput
 from muniment.model.claim import LinkKind, Outcome, Status
-from muniment.model.ids import new_id
+from muniment.model.ids import new_id, parse_id
 from muniment.model.memory_type import require_value_of
 from muniment.promote.decide import Opened, end, make_live, require, require_policy
 from muniment.promote.proposal import Citation
@@ -20,13 +20,13 @@ from muniment.store.database import Tx
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """A verdict as somebody gave it. `value` is for an edit; `into` the rival that a merge goes to."""
+    """A verdict as somebody gave it. `value` is for an edit; `into` the rival, or the subject, that a merge goes to."""
 
     verdict: str
     by: str
     reason: str
     value: Any = None
-    into: UUID | None = None
+    into: str | None = None
 
     def text(self, done: str) -> str:
         """The reason that versions keep."""
@@ -83,7 +83,8 @@ def edit(tx: Tx, held: Opened, rivals: Sequence[UUID], ruling: Ruling) -> Ruled:
 def merge(tx: Tx, held: Opened, rivals: Sequence[UUID], ruling: Ruling) -> Ruled:
     """The candidate says what a rival says: what supports it supports that one."""
     standing = live_of(held, rivals)
-    into = ruling.into or (standing[0] if len(standing) == 1 else None)
+    named = None if ruling.into is None else parse_id(ruling.into, what="claim")
+    into = named or (standing[0] if len(standing) == 1 else None)
     if into is None or into not in standing:
         ids = ", ".join(map(str, standing)) or "none holds"
         raise InvalidInput(f"say in `into` which of the claims against it says the same: {ids}")

@@ -192,6 +192,10 @@ WHERE m.merge_id = %(merge_id)s AND m.access_id = ANY (NULLIF(current_setting('m
 -- :name close_merge
 SELECT canonical.close_merge(%(merge_id)s, %(at)s)
 
+-- :name reviews_of_subjects
+SELECT 1 FROM canonical.review r
+WHERE r.kind = 'merge' AND r.subjects @> %(subjects)s::text[] AND r.subjects <@ %(subjects)s::text[] LIMIT 1
+
 -- :name open_reviews_of -- reviews, not decided yet, that weigh these claims or these subjects against each other
 SELECT r.review_id, r.kind, r.claim_id, r.rivals, r.subjects FROM canonical.review r
 WHERE (r.claim_id = ANY (%(claims)s) OR r.subjects && %(subjects)s::text[])

@@ -13,6 +13,7 @@ CREATE INDEX subject_merge_from ON canonical.subject_merge (from_subject, tenant
 ALTER TABLE canonical.review ALTER COLUMN claim_id DROP NOT NULL;
 ALTER TABLE canonical.review ADD COLUMN kind text NOT NULL DEFAULT 'claim' CHECK (kind IN ('claim', 'conflict', 'merge'));
 ALTER TABLE canonical.review ADD COLUMN subjects text[] NOT NULL DEFAULT '{}';
+CREATE INDEX review_subjects ON canonical.review USING gin (subjects) WHERE kind = 'merge';
 ALTER TABLE canonical.review ADD CHECK ((claim_id IS NULL) = (kind = 'merge'));
 
 -- A decision can be undone: a review has one row a turn, and is open again after an 'undo'.
