@@ -49,7 +49,7 @@ def run(home: Path) -> None:
             tenant = f"latency {size}"
             session = memory.session(tenant=tenant, grants=LABEL)
             session.add_many(drafts(size, seed=size, access=LABEL))
-            memory.work()
+            memory.work(once=True)
             by_hand = _by_hand(home, embedder, tenant, size, questions)
             search = _times(session.search, questions)
             table.add(

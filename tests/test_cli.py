@@ -313,7 +313,7 @@ def test_output_is_plain_text_when_piped(run: Run) -> None:
 
 
 def test_the_other_commands_for_whoever_runs_it_answer(operate: Run) -> None:
-    assert operate("work").out == "0 artifacts made\n"
+    assert operate("work", "--once").out == "0 artifacts made\n"
     ready = operate("init")
     assert (ready.code, "PostgreSQL: " in ready.out) == (0, True)
     listed = [row.split("\t")[1:3] for row in operate("recipes").out.splitlines()]

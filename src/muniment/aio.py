@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar
 
 from muniment.agent import Act, Evaluate
 from muniment.extract.port import Extractor
@@ -137,6 +137,7 @@ class AsyncMemory:
     drift = _memory(Memory.drift)
     rebuild = _memory(Memory.rebuild)
     work = _memory(Memory.work)
+    start_worker = _memory(Memory.start_worker)
     recipes = _memory(Memory.recipes)
     tenants = _memory(Memory.tenants)
     doctor = _memory(Memory.doctor)
@@ -154,9 +155,11 @@ class AsyncMemory:
 async def open_async(
     target: str | Path | None = None, *, embedder: EmbedderChoice = None, admin: str | None = None,
     adopt_embedder: bool = False, extractor: Extractor | None = None,
+    when_embedder_fails: Literal["refuse", "store"] = "refuse",
 ) -> AsyncMemory:  # fmt: skip
     """`muniment.open`, awaited."""
     memory = await asyncio.to_thread(
-        open_memory, target, embedder=embedder, admin=admin, adopt_embedder=adopt_embedder, extractor=extractor
-    )
+        open_memory, target, embedder=embedder, admin=admin, adopt_embedder=adopt_embedder, extractor=extractor,
+        when_embedder_fails=when_embedder_fails,
+    )  # fmt: skip
     return AsyncMemory(memory)

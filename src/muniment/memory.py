@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
@@ -10,8 +11,10 @@ from typing import Literal, Self
 from muniment.derive import recipes as recipe_rows
 from muniment.derive.drift import drift
 from muniment.derive.engine import Engine
-from muniment.derive.rebuild import Progress, fill, maintain, rebuild
+from muniment.derive.rebuild import Progress, rebuild
+from muniment.derive.worker import BackgroundWorker, Pace, Worker
 from muniment.doctor import examine
+from muniment.errors import InvalidInput
 from muniment.extract.port import Extractor
 from muniment.model.access import Access
 from muniment.model.payload import Check, DriftReport, RebuildReport, Recipe
@@ -53,12 +56,23 @@ class Memory:
         """Makes the derived layer again from canonical memory; an interrupted rebuild goes on where it stopped."""
         return rebuild(self._store.database, self._engine, self.tenants(), progress=progress)
 
-    def work(self) -> int:
-        """Makes up what was marked stale, then ends; returns how many artifacts were made."""
-        behind = {row.tenant for row in self.drift().rows}
-        made = sum(fill(self._store.database, self._engine, tenant).total() for tenant in sorted(behind))
-        maintain(self._store.database, self._engine)
-        return made
+    def work(
+        self, once: bool = False, *, retry_failed: bool = False, stop: threading.Event | None = None,
+        pace: Pace | None = None,
+    ) -> int:  # fmt: skip
+        """Brings up to date what fell behind, until `stop` is set, or with `once` until nothing is due. Woken by
+        writers; any number of workers may run, on any number of hosts. Returns how many artifacts were made.
+
+        What fails is tried again later and later, and ends as `failed` (`drift`); `retry_failed` begins anew with it.
+        """
+        worker = Worker(self._store.database, self._engine, pace)
+        if retry_failed:
+            worker.retry_failed()
+        return worker.drain(stop) if once else worker.run(stop or threading.Event())
+
+    def start_worker(self, *, pace: Pace | None = None) -> BackgroundWorker:
+        """A worker on a thread of this process; `stop()` it, or leave its `with` block, before closing the memory."""
+        return BackgroundWorker(Worker(self._store.database, self._engine, pace))
 
     def recipes(self) -> list[Recipe]:
         """How each derivation is made."""
@@ -88,6 +102,7 @@ class Memory:
 def open_memory(
     target: str | Path | None = None, *, embedder: EmbedderChoice = None, admin: str | None = None,
     adopt_embedder: bool = False, extractor: Extractor | None = None,
+    when_embedder_fails: Literal["refuse", "store"] = "refuse",
 ) -> Memory:  # fmt: skip
     """Opens a memory.
 
@@ -95,18 +110,22 @@ def open_memory(
     `postgresql://` DSN takes that server, as a role that row-level security binds; a path takes embedded PostgreSQL
     there, set up on first use. `embedder`: None takes the local one when it is installed, `"none"` goes without the
     semantic route. `admin`: a DSN that may migrate the database first. `adopt_embedder`: retire vectors of
-    another model. `extractor`: what `remember` reads claims with; the caller closes it, if it wants closing.
+    another model. `when_embedder_fails`: "refuse" fails the write and stores nothing; "store" lets it through, found by
+    words until a worker has made the vectors up (`drift` names them), and searches by words alone meanwhile.
+    `extractor`: what `remember` reads claims with; the caller closes it, if it wants closing.
 
     Raises `InvalidInput`, `EngineUnavailable`, `SchemaMissing`, `SchemaTooNew`, `UnsafeRole`, `EmbeddingDimension`,
     `EmbedderFailed`.
     """
+    if when_embedder_fails not in ("refuse", "store"):
+        raise InvalidInput("when_embedder_fails is 'refuse' or 'store'")
     if extractor is not None:
         require_name(extractor.name, what="the extractor's name")
     store = open_store(target, admin=admin)
     try:
         chosen = _choose(embedder)
         recipes = recipe_rows.activate(store.database, chosen, adopt=adopt_embedder)
-        return Memory(store, Engine(recipes, chosen), extractor)
+        return Memory(store, Engine(recipes, chosen, waits=when_embedder_fails == "store"), extractor)
     except BaseException:
         store.close()
         raise

@@ -109,8 +109,17 @@ def version_row(claim: HeldClaim, *, known_to: datetime | None = None) -> Versio
 
 def versions_after(tx: Tx, after: UUID | None, most: int) -> Iterator[tuple[UUID, str, VersionRow]]:
     """(claim id, statement, version) of the next `most` claims in id order, all their versions."""
+    return _versions(tx, "claim_versions_after", {"after": after, "most": most})
+
+
+def versions_of(tx: Tx, claim_ids: Sequence[UUID]) -> Iterator[tuple[UUID, str, VersionRow]]:
+    """(claim id, statement, version) of these claims, all their versions, in order."""
+    return _versions(tx, "claim_versions_of", {"ids": list(claim_ids)})
+
+
+def _versions(tx: Tx, statement: str, parameters: dict[str, Any]) -> Iterator[tuple[UUID, str, VersionRow]]:
     cursor = tx.dict_cursor()
-    cursor.execute(sql("claim_versions_after"), {"after": after, "most": most})
+    cursor.execute(sql(statement), parameters)
     for row in cursor.fetchall():
         version = VersionRow(
             row["claim_id"],

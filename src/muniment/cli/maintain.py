@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from typing import Annotated
 
 import typer
@@ -103,10 +105,18 @@ def rebuild(
     say(f"{report.seconds:.1f} s; canonical memory {proof}")
 
 
-def work(target: Target = None) -> None:
-    """Make up what was marked stale in the derived layer, then end."""
+def work(
+    once: Annotated[bool, typer.Option("--once", help="End when nothing is due.")] = False,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Begin anew with what failed.")] = False,
+    target: Target = None,
+) -> None:  # fmt: skip
+    """Bring the derived layer up to date, and keep it so until interrupted. Any number of workers may run."""
+    stop = threading.Event()
+    # The batch in hand is finished first.
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(signum, lambda *_: stop.set())
     with opened(target) as memory:
-        say(f"{memory.work()} artifacts made")
+        say(f"{memory.work(once, retry_failed=retry_failed, stop=stop)} artifacts made")
 
 
 def recipes(target: Target = None, as_json: Json = False) -> None:

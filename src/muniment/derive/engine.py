@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,12 +21,16 @@ from muniment.providers.embedder import Embedder, Vectors
 from muniment.store.database import Tx
 from muniment.store.statements import sql
 
+log = logging.getLogger("muniment.derive")
+_MAX_ERROR = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Vectors by text, computed while no transaction was open."""
+    """Vectors by text, computed while no transaction was open; `error` says why there are none."""
 
     vectors: dict[str, Vectors]
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +46,22 @@ class Source:
 class Engine:
     """Implements the gate's `Follower`. Holds the embedder and the recipes in use; nothing of any tenant."""
 
-    def __init__(self, recipes: ActiveRecipes, embedder: Embedder | None) -> None:
+    def __init__(self, recipes: ActiveRecipes, embedder: Embedder | None, *, waits: bool = False) -> None:
         self.recipes = recipes
         self.embedder = embedder
+        self.waits = waits
+        """Whether a write goes through when the embedder fails: its vectors are marked stale, and made up later."""
 
     def prepare(self, *, evidence: Sequence[EvidenceRow] = (), statements: Sequence[str] = ()) -> Prepared:
-        """Embeds what the texts need. Raises `EmbedderFailed`."""
+        """Embeds what the texts need. Raises `EmbedderFailed`, unless writes are to go through then."""
         texts = [text.text for row in evidence for text in evidence_texts(row)]
-        return Prepared(self.embed([*texts, *statements]))
+        try:
+            return Prepared(self.embed([*texts, *statements]))
+        except EmbedderFailed as error:
+            if not self.waits:
+                raise
+            log.warning("stored without vectors, which are made up later: %s", error)
+            return Prepared({}, f"the embedder failed when it was written: {error}"[:_MAX_ERROR])
 
     def embed(self, texts: Sequence[str]) -> dict[str, Vectors]:
         """A vector for each different text; none without an embedder."""
@@ -95,11 +108,13 @@ class Engine:
             row.claim_id: row.version for row in changes.versions if row.known_to is None and row.claim_id not in new
         }
         pins = [*map(Pin.of_evidence, changes.evidence), *map(Pin.of_version, changes.versions)]
-        self.write(tx, sources, pins, prepared.vectors, repinned=repinned, covered=changes.new_tenant)
+        self.write(
+            tx, sources, pins, prepared.vectors, repinned=repinned, covered=changes.new_tenant, error=prepared.error
+        )
 
     def write(
         self, tx: Tx, sources: Sequence[Source], pins: Sequence[Pin], vectors: dict[str, Vectors], *,
-        repinned: Mapping[UUID, int] | None = None, covered: bool = False,
+        repinned: Mapping[UUID, int] | None = None, covered: bool = False, error: str | None = None,
     ) -> None:  # fmt: skip
         """Pins, words, vectors and artifacts of sources that have none yet. Where no vector is to be had (no embedder
         is attached), the artifact is marked stale: `work` makes it up. `repinned` are sources that only moved on."""
@@ -107,7 +122,7 @@ class Engine:
         batch = {
             "pins": [pin.to_json() for pin in pins],
             "words": {"recipe": self.recipes.words, "rows": [_words(text) for text in texts]},
-            "artifacts": [artifact for source in sources for artifact in self._artifacts(source, vectors)],
+            "artifacts": [artifact for source in sources for artifact in self._artifacts(source, vectors, error)],
             "repinned": [{"id": str(key), "version": version} for key, version in (repinned or {}).items()],
             "covered": self.recipes.ids if covered else [],
         }
@@ -115,7 +130,7 @@ class Engine:
         if self.recipes.vectors is not None:
             self._put_vectors(tx, [text for text in texts if text.text in vectors], vectors)
 
-    def _artifacts(self, source: Source, vectors: dict[str, Vectors]) -> list[dict[str, Any]]:
+    def _artifacts(self, source: Source, vectors: dict[str, Vectors], error: str | None) -> list[dict[str, Any]]:
         """One for each recipe, pinned to the version and the hash of what was read."""
         embedded = all(text.text in vectors for text in source.texts)
         shared = {
@@ -124,8 +139,9 @@ class Engine:
             "version": source.version,
             "hash": input_hash(source.texts).hex(),
         }
+        stale = {"state": "stale", "error": error}
         return [
-            {**shared, "recipe": recipe, "state": "fresh" if recipe == self.recipes.words or embedded else "stale"}
+            {**shared, "recipe": recipe, **({"state": "fresh"} if recipe == self.recipes.words or embedded else stale)}
             for recipe in self.recipes.ids
         ]
 

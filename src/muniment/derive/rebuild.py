@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
+from uuid import UUID
 
 from muniment.derive.compare import compare
 from muniment.derive.engine import Engine
-from muniment.derive.sources import Expected, operator, orphaned, reread, walk
+from muniment.derive.sources import Expected, operator, orphaned, read_sources, reread, walk
 from muniment.model.payload import RebuildReport
 from muniment.store.database import Database
 from muniment.store.statements import sql
@@ -42,7 +43,7 @@ def fill(database: Database, engine: Engine, tenant: str, *, progress: Progress 
     """Makes what is missing or behind, leaves alone what is fresh, and takes out what has no source any more."""
     built: Counter[str] = Counter()
     for page in walk(database, tenant):
-        built.update(_make(database, engine, tenant, _behind(database, engine, tenant, page)))
+        built.update(make(database, engine, tenant, _behind(database, engine, tenant, page)))
         if progress is not None:
             progress(len(page))
     for ids in orphaned(database, tenant):
@@ -88,14 +89,19 @@ def _behind(database: Database, engine: Engine, tenant: str, page: list[Expected
         )
 
 
-def _make(database: Database, engine: Engine, tenant: str, behind: list[Expected]) -> Counter[str]:
-    if not behind:
+def make(
+    database: Database, engine: Engine, tenant: str, behind: Sequence[Expected], *, asked: Sequence[UUID] = ()
+) -> Counter[str]:
+    """Computes what these sources need while no transaction is open, and writes it from what canonical memory holds
+    then: what moved on meanwhile is written as it is now, what is gone (of `asked` too) is taken out. Raises
+    `EmbedderFailed`; then nothing is written."""
+    if not behind and not asked:
         return Counter()
     vectors = engine.embed([text.text for expected in behind for text in expected.source.texts])
     with database.transaction(operator(tenant), reach="tenant") as tx:
         tx.execute(sql("hold_derived"))
-        current = reread(tx, behind)
-        ids = [expected.source.source_id for expected in behind]
+        ids = sorted({expected.source.source_id for expected in behind}.union(asked))
+        current = read_sources(tx, ids)
         tx.execute(sql("drop_sources"), {"ids": ids})
         pins = [pin for expected in current for pin in expected.pins]
         engine.write(tx, [expected.source for expected in current], pins, vectors)

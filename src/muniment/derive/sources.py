@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -46,43 +46,42 @@ def walk(database: Database, tenant: str) -> Iterator[list[Expected]]:
 
 def reread(tx: Tx, page: list[Expected]) -> list[Expected]:
     """The page as canonical memory has it now: changed pins, and without what is gone."""
-    kinds = {expected.source.kind for expected in page}
-    ids = {expected.source.source_id for expected in page}
-    fresh = [e for kind in sorted(kinds) for e in _page_of(tx, kind, ids)]
-    return sorted(fresh, key=lambda expected: expected.source.source_id)
+    return read_sources(tx, [expected.source.source_id for expected in page])
 
 
-def _page_of(tx: Tx, kind: str, ids: set[UUID]) -> list[Expected]:
-    read = _evidence_page if kind == "evidence" else _claim_page
-    before = _just_before(min(ids))
-    page = read(tx, before, most=len(ids) + PAGE)
-    return [expected for expected in page if expected.source.source_id in ids]
-
-
-def _just_before(first: UUID) -> UUID | None:
-    return UUID(int=first.int - 1) if first.int else None
+def read_sources(tx: Tx, ids: Iterable[UUID]) -> list[Expected]:
+    """These sources as canonical memory has them, without what is gone."""
+    wanted = list(ids)
+    cursor = tx.dict_cursor()
+    cursor.execute(sql("evidence_rows"), {"ids": wanted})
+    found = [_of_evidence(EvidenceRow(**row)) for row in cursor.fetchall()]
+    return sorted([*found, *_of_claims(claims.versions_of(tx, wanted))], key=lambda one: one.source.source_id)
 
 
 def _evidence_page(tx: Tx, after: UUID | None, most: int = PAGE) -> list[Expected]:
     cursor = tx.dict_cursor()
     cursor.execute(sql("evidence_after"), {"after": after, "most": most})
-    rows = [EvidenceRow(**row) for row in cursor.fetchall()]
-    return [
-        Expected(Source("evidence", row.evidence_id, row.version, evidence_texts(row)), [Pin.of_evidence(row)])
-        for row in rows
-    ]
+    return [_of_evidence(EvidenceRow(**row)) for row in cursor.fetchall()]
+
+
+def _of_evidence(row: EvidenceRow) -> Expected:
+    return Expected(Source("evidence", row.evidence_id, row.version, evidence_texts(row)), [Pin.of_evidence(row)])
 
 
 def _claim_page(tx: Tx, after: UUID | None, most: int = PAGE) -> list[Expected]:
+    return _of_claims(claims.versions_after(tx, after, most))
+
+
+def _of_claims(rows: Iterable[tuple[UUID, str, VersionRow]]) -> list[Expected]:
     versions: dict[UUID, tuple[str, list[VersionRow]]] = {}
-    for claim_id, statement, version in claims.versions_after(tx, after, most):
+    for claim_id, statement, version in rows:
         versions.setdefault(claim_id, (statement, []))[1].append(version)
     return [
         Expected(
-            Source("claim", claim_id, rows[-1].version, claim_text(claim_id, statement)),
-            [Pin.of_version(row) for row in rows],
+            Source("claim", claim_id, held[-1].version, claim_text(claim_id, statement)),
+            [Pin.of_version(row) for row in held],
         )
-        for claim_id, (statement, rows) in versions.items()
+        for claim_id, (statement, held) in versions.items()
     ]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from muniment.derive.engine import Engine
-from muniment.errors import BadFilter
+from muniment.errors import BadFilter, EmbedderFailed
 from muniment.model.claim import Status
 from muniment.model.payload import Hit
 from muniment.model.text import require_text
@@ -73,7 +73,15 @@ def make_question(
         if kind not in KINDS:
             raise BadFilter(f"no kind {kind!r}; there are {', '.join(KINDS)}")
     known: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind in kinds)
-    return Question(text, known, chosen, engine.embed_question(text) if SEMANTIC in chosen else None)
+    if SEMANTIC not in chosen:
+        return Question(text, known, chosen, None)
+    try:
+        return Question(text, known, chosen, engine.embed_question(text))
+    except EmbedderFailed:
+        if routes is not None or not engine.waits:
+            raise
+        # Writes go through without vectors then; so do questions, and the routes of the answer say so.
+        return Question(text, known, (LEXICAL,), None)
 
 
 def require_k(k: int) -> int:

@@ -38,6 +38,8 @@ CREATE TABLE IF NOT EXISTS derived.artifact (
     state          text        NOT NULL CHECK (state IN ('fresh', 'stale', 'annotated', 'expired', 'failed')),
     attempts       smallint    NOT NULL DEFAULT 0,
     error          text,
+    -- Not to be taken before: the lease of the worker that has it, or the wait after a failure.
+    due_at         timestamptz NOT NULL DEFAULT '-infinity',
     PRIMARY KEY (tenant_id, source_id, recipe_id)
 );
 CREATE INDEX IF NOT EXISTS artifact_behind ON derived.artifact (tenant_id, recipe_id) WHERE state <> 'fresh';

@@ -121,13 +121,17 @@ BEGIN
     IF jsonb_array_length(batch -> 'words' -> 'rows') > 0 THEN
         PERFORM derived.put_words((batch -> 'words' ->> 'recipe')::smallint, batch -> 'words' -> 'rows');
     END IF;
-    INSERT INTO derived.artifact (tenant_id, recipe_id, source_kind, source_id, source_version, input_hash, state)
-    SELECT tenant, a.recipe, a.kind, a.id, a.version, decode(a.hash, 'hex'), a.state
+    INSERT INTO derived.artifact (tenant_id, recipe_id, source_kind, source_id, source_version, input_hash, state, error)
+    SELECT tenant, a.recipe, a.kind, a.id, a.version, decode(a.hash, 'hex'), a.state, a.error
     FROM jsonb_to_recordset(batch -> 'artifacts') AS a (
-        recipe smallint, kind text, id uuid, version integer, hash text, state text)
+        recipe smallint, kind text, id uuid, version integer, hash text, state text, error text)
     ON CONFLICT (tenant_id, source_id, recipe_id) DO UPDATE
     SET source_version = excluded.source_version, input_hash = excluded.input_hash, state = excluded.state,
-        attempts = 0, error = NULL;
+        attempts = 0, error = excluded.error, due_at = '-infinity';
+    IF jsonb_path_exists(batch, '$.artifacts[*] ? (@.state == "stale")') THEN
+        -- Wakes workers at commit. No payload: every session of the database may listen.
+        PERFORM pg_notify('muniment_work', '');
+    END IF;
     IF jsonb_array_length(batch -> 'repinned') > 0 THEN
         UPDATE derived.artifact a SET source_version = w.version
         FROM jsonb_to_recordset(batch -> 'repinned') AS w (id uuid, version integer)
@@ -136,6 +140,13 @@ BEGIN
     INSERT INTO derived.coverage (tenant_id, recipe_id)
     SELECT tenant, r::smallint FROM jsonb_array_elements_text(batch -> 'covered') AS r ON CONFLICT DO NOTHING;
 END
+$$;
+
+-- Tenants with work that is due: for workers, which serve them all.
+CREATE OR REPLACE FUNCTION derived.tenants_behind(recipes smallint[]) RETURNS SETOF text
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = derived, pg_catalog, pg_temp AS $$
+    SELECT DISTINCT tenant_id FROM derived.artifact
+    WHERE state <> 'fresh' AND state = 'stale' AND due_at <= now() AND recipe_id = ANY (recipes) ORDER BY 1
 $$;
 
 -- Empties this tenant's derived rows, the artifacts included.

@@ -14,6 +14,7 @@ BEGIN
         'put_vectors(smallint, text[], uuid[], integer[], integer[], integer[], vector[])',
         'drop_sources(uuid[])',
         'clear_tenant()',
+        'tenants_behind(smallint[])',
         'pins_of(uuid[])',
         'sources_after(uuid, integer)',
         'search_words(smallint, text[], text, integer, timestamptz, timestamptz, timestamptz, integer, integer)',

@@ -58,6 +58,11 @@ SELECT e.evidence_id, e.source_version AS version, e.kind, e.author_id AS author
 FROM canonical.evidence e
 WHERE (%(after)s::uuid IS NULL OR e.evidence_id > %(after)s) ORDER BY e.evidence_id LIMIT %(most)s
 
+-- :name evidence_rows -- the same of some evidence
+SELECT e.evidence_id, e.source_version AS version, e.kind, e.author_id AS author, e.content, e.occurred_at, e.observed_at,
+       e.access_id
+FROM canonical.evidence e WHERE e.evidence_id = ANY (%(ids)s)
+
 -- :name open_policies
 SELECT definition, version FROM canonical.policy WHERE upper_inf(known) ORDER BY predicate
 

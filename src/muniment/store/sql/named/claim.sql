@@ -129,3 +129,10 @@ FROM (SELECT claim_id, statement FROM canonical.claim
       WHERE (%(after)s::uuid IS NULL OR claim_id > %(after)s) ORDER BY claim_id LIMIT %(most)s) AS c
 JOIN canonical.claim_version v USING (claim_id)
 ORDER BY c.claim_id, v.version
+
+-- :name claim_versions_of -- the same of some claims
+SELECT c.claim_id, c.statement, v.version, v.status, v.valid, lower(v.known) AS known_from, upper(v.known) AS known_to,
+       v.access_id
+FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
+WHERE c.claim_id = ANY (%(ids)s)
+ORDER BY c.claim_id, v.version

@@ -55,6 +55,7 @@ SELECT sum(hashtextextended(t::text, 0)::numeric) FROM (
     UNION ALL SELECT x::text FROM canonical.subject x UNION ALL SELECT x::text FROM canonical.policy x
     UNION ALL SELECT x::text FROM canonical.identity x UNION ALL SELECT x::text FROM canonical.subject_merge x
     UNION ALL SELECT x::text FROM canonical.review x UNION ALL SELECT x::text FROM canonical.review_decision x
+    UNION ALL SELECT x::text FROM canonical.extraction x UNION ALL SELECT x::text FROM canonical.withdrawal x
     UNION ALL SELECT x::text FROM canonical.access_rule x UNION ALL SELECT x::text FROM canonical.deletion x) AS t
 
 -- :name search_words
@@ -75,3 +76,30 @@ SELECT derived.refresh_statistics()
 
 -- :name wants_vector_index
 SELECT derived.wants_vector_index(%(recipe)s::smallint)
+
+-- :name tenants_behind
+SELECT derived.tenants_behind(%(recipes)s::smallint[])
+
+-- :name take_behind -- a batch that is due, leased: until the lease runs out no other worker takes it
+WITH due AS (
+    SELECT source_id, recipe_id FROM derived.artifact
+    WHERE recipe_id = ANY (%(recipes)s::smallint[]) AND state <> 'fresh' AND state = 'stale' AND due_at <= now()
+    ORDER BY source_id LIMIT %(most)s FOR UPDATE SKIP LOCKED)
+UPDATE derived.artifact a SET due_at = now() + make_interval(secs => %(lease)s) FROM due
+WHERE a.source_id = due.source_id AND a.recipe_id = due.recipe_id
+RETURNING a.source_id, a.attempts::integer
+
+-- :name note_failure
+UPDATE derived.artifact SET attempts = %(failures)s, error = %(error)s,
+    state = CASE WHEN %(ended)s THEN 'failed' ELSE 'stale' END, due_at = now() + make_interval(secs => %(delay)s)
+WHERE source_id = %(source_id)s AND recipe_id = ANY (%(recipes)s::smallint[]) AND state = 'stale'
+
+-- :name retry_failed
+UPDATE derived.artifact SET state = 'stale', attempts = 0, due_at = '-infinity'
+WHERE recipe_id = ANY (%(recipes)s::smallint[]) AND state = 'failed'
+
+-- :name listen_for_work
+LISTEN muniment_work
+
+-- :name stop_listening
+UNLISTEN muniment_work
