@@ -79,7 +79,8 @@ def draft(agent: Session, payload: Payload) -> Reply:
         asked = payload.abstention.ask if payload.abstention else "How does Janet want to be approached?"
         return Reply(text=f"I do not know. {asked}", calls=calls)
     (claim,) = current
-    greeting = next((g.value for g in agent.claims("tom", "greeting", scope="email/janet").items), "Dear")
+    edits = agent.claims("tom", "greeting", scope="email/janet").items
+    greeting = next((edit.value for edit in edits if edit.status == "validated"), "Dear")
     quote = next(e.quote for e in payload.evidence if e.evidence_id in claim.evidence_ids)
     text = f"{greeting} Janet: {ORDERS[claim.value]} ({terms}). She wrote: “{quote}”"
     return Reply(text=text, calls=calls)

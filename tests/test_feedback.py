@@ -151,3 +151,20 @@ def test_claims_of_feedback_are_checked(session: muniment.Session, bad: Any) -> 
     assert session.search("Hi") == []
     with pytest.raises(InvalidInput):
         session.feedback("d", kind="shrug", content="Hi")  # type: ignore[arg-type]
+
+
+def test_feedback_that_the_session_may_not_see_does_not_count(memory: muniment.Memory, tenant: str) -> None:
+    everyone, board = memory.session(tenant=tenant), memory.session(tenant=tenant, grants={"board"})
+    everyone.define({"predicate": "greeting", "cardinality": "one", "widen_after": 2})
+    edit(board, "a1", "ann", access={"board"})
+    given = edit(everyone, "a2", "ann")
+    assert given.decisions[0].status == "candidate"
+    assert "2 drafts" not in given.decisions[0].reason
+    assert edit(everyone, "a3", "ann").decisions[0].status == "validated"
+
+
+@pytest.mark.parametrize("claims", [5, "jane", None, {"subject": "jane"}, [BRIEF | {"value": None}]])
+def test_claims_that_are_none_are_refused_before_anything_is_stored(session: muniment.Session, claims: Any) -> None:
+    with pytest.raises(InvalidInput):
+        session.feedback("d", kind="edit", content="a lonely word", claims=claims, scope="email/janet")
+    assert session.search("lonely") == []

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import muniment
-from muniment.errors import InvalidInput, NotFound
+from muniment.errors import ClaimMovedOn, InvalidInput, NotFound
 from muniment.extract.port import Candidate, Extraction
 from muniment.model.evidence import Evidence
 from muniment.providers.local import LocalEmbedder
@@ -201,11 +201,67 @@ def test_three_subjects_merge_into_one_and_the_middle_merge_can_be_taken_back(se
     known(session, "a", "b", "c")
     session.merge("a", "b", reason="1")
     second = session.merge("a", "c", reason="2")
-    assert second.from_subject == "b"
     assert session.subject("a").known_as == ("a", "b", "c")
-    assert session.resolve("a").subject == "c"
     session.unmerge(second.merge_id, reason="no")
     assert (session.subject("a").known_as, session.subject("c").known_as) == (("a", "b"), ("c",))
+
+
+def test_taking_back_one_merge_leaves_what_the_others_say(session: muniment.Session) -> None:
+    known(session, "a", "b", "c", "d")
+    first = session.merge("a", "b", reason="1")
+    session.merge("a", "c", reason="2")
+    session.unmerge(first.merge_id, reason="no")
+    assert (session.subject("a").known_as, session.subject("b").known_as) == (("a", "c"), ("b",))
+    chain = session.merge("c", "d", reason="3")
+    direct = session.merge("a", "d", reason="4")  # one already, by way of c
+    assert direct.merge_id != chain.merge_id
+    session.unmerge(chain.merge_id, reason="no")
+    assert session.subject("a").known_as == ("a", "c", "d")
+
+
+def test_who_was_not_known_then_is_not_found_as_known_then(session: muniment.Session) -> None:
+    before = now()
+    known(session, "zoe")
+    assert session.resolve("zoe", known_at=before).subjects == ()
+    with pytest.raises(NotFound):
+        session.subject("zoe", known_at=before)
+    assert session.resolve("zoe").subject == "zoe"
+
+
+def test_what_waited_because_of_a_merge_holds_once_it_is_taken_back(session: muniment.Session) -> None:
+    single_valued(session, "city")
+    tell(session, "contact_1", "city", "Bergen", "2026-01-01")
+    known(session, "contact_2")
+    made = session.merge("contact_2", "contact_1", reason="same person")
+    waiting = tell(session, "contact_2", "city", "Oslo", "2026-01-01")
+    assert waiting.outcome.value == "conflict"
+    assert "conflicts with" in (session.history(waiting.claim_id)[-1].reason or "")
+    session.unmerge(made.merge_id, reason="two people")
+    assert (held(session, "contact_1", "city"), held(session, "contact_2", "city")) == (["Bergen"], ["Oslo"])
+    assert session.reviews().items == ()
+
+
+def test_a_conflict_of_merged_subjects_is_over_when_one_claim_is_retracted(session: muniment.Session) -> None:
+    single_valued(session, "city")
+    first = tell(session, "contact_1", "city", "Bergen", "2026-01-01")
+    tell(session, "contact_2", "city", "Oslo", "2026-03-01")
+    made = session.merge("contact_2", "contact_1", reason="same person")
+    session.retract(first.claim_id, reason="never")
+    assert session.reviews().items == ()
+    session.unmerge(made.merge_id, reason="two people")
+    assert [r.verdict for r in session.reviews(None).items] == ["void"]
+
+
+def test_a_decision_about_merged_subjects_is_not_undone_once_they_are_two(session: muniment.Session) -> None:
+    single_valued(session, "city")
+    tell(session, "contact_1", "city", "Bergen", "2026-01-01")
+    tell(session, "contact_2", "city", "Oslo", "2026-03-01")
+    made = session.merge("contact_2", "contact_1", reason="same person")
+    session.decide(made.reviews[0], "approve", by="dora")
+    session.unmerge(made.merge_id, reason="two people")
+    assert held(session, "contact_1", "city") == ["Bergen"]
+    with pytest.raises(ClaimMovedOn):
+        session.decide(made.reviews[0], "undo", by="dora")
 
 
 def test_a_premise_known_under_another_name_carries_what_depends_on_it(session: muniment.Session) -> None:
@@ -231,11 +287,52 @@ def test_who_may_not_see_a_merge_reads_and_writes_as_if_it_were_not(memory: muni
     assert other.subject("contact_1").known_as == ("contact_1",)
     assert held(other, "contact_2", "city") == []
     assert held(hr, "contact_2", "city") == ["Bergen"]
-    decision = tell(other, "contact_2", "city", "Oslo", "2026-03-01")
-    assert decision.outcome.value == "validated"
-    assert held(other, "contact_1", "city") == ["Bergen"]
+    for session in (other, hr):  # what it ended would be ended for everyone, so it ends nothing
+        city = "Oslo" if session is other else "Rome"
+        decision = tell(session, "contact_2", "city", city, "2026-03-01" if session is other else "2026-04-01")
+        assert decision.outcome.value in ("validated", "superseded_other")
+        assert held(other, "contact_1", "city") == ["Bergen"]
+    assert sorted(held(hr, "contact_1", "city")) == ["Bergen", "Rome"]
     with pytest.raises(NotFound):
         other.unmerge(made.merge_id, reason="no")
+
+
+def test_what_a_hidden_merge_sets_against_each_other_is_told_to_those_who_see_it(
+    memory: muniment.Memory, tenant: str
+) -> None:
+    hr, other = memory.session(tenant=tenant, grants={"hr"}), memory.session(tenant=tenant)
+    single_valued(hr, "city")
+    tell(other, "contact_1", "city", "Bergen", "2026-01-01")
+    tell(other, "contact_2", "city", "Oslo", "2026-03-01")
+    note = hr.add("contact_2 is contact_1", access={"hr"})
+    made = hr.merge("contact_2", "contact_1", reason="hr says so", evidence=note)
+    assert other.reviews(None).items == ()
+    assert [c.conflicts_with for c in other.claims("contact_1", "city").items] == [()]
+    assert other.recall("which city", subject="contact_1").conflicts == ()
+    assert len(hr.recall("which city", subject="contact_1").conflicts) == 1
+    hr.decide(made.reviews[0], "approve", by="dora")
+    assert held(hr, "contact_1", "city") == ["Oslo"]
+    hr.decide(made.reviews[0], "undo", by="dora")
+    hr.unmerge(made.merge_id, reason="no")
+    assert hr.reviews().items == ()
+    known(other, "contact_3")
+    assert other.merge("contact_1", "contact_3", reason="free to").from_subject == "contact_1"
+
+
+def test_what_was_said_in_hiding_and_is_said_again_openly_is_seen_by_both(memory: muniment.Memory, tenant: str) -> None:
+    hr, other = memory.session(tenant=tenant, grants={"hr"}), memory.session(tenant=tenant)
+    known(other, "contact_1", "contact_2")
+    note = hr.add("secret file", access={"hr"})
+    for provider in ("email", "name"):
+        hr.identify(provider, "jay@example.com", "contact_1", evidence=note)
+        said = other.identify(provider, "jay@example.com", "contact_1")
+        assert (said.waits, said.subject_id) == (None, "contact_1")
+    hr.merge("contact_2", "contact_1", reason="x", evidence=note)
+    other.merge("contact_1", "contact_2", reason="y")
+    for session in (hr, other):
+        assert session.resolve("jay@example.com").subjects == ("contact_2",)
+        assert len(session.subject("contact_1").merges) == 1
+    assert other.reviews(None).items == ()
 
 
 def test_a_subject_nobody_has_heard_of_is_not_merged(session: muniment.Session) -> None:
@@ -330,3 +427,56 @@ def test_names_that_the_session_may_not_see_resolve_nothing(
     hr.identify("name", "Janet Liu", "contact_1842", evidence=note)
     remembering.remember("Janet Liu lives in Bergen")
     assert held(hr, "contact_1842", "city") == []
+
+
+def test_an_author_as_a_mail_writes_it_is_known_by_the_address(remembering: muniment.Session) -> None:
+    remembering.identify("email", "janet@example.com", "contact_1842")
+    remembering.remember("I live in Oslo", author="Janet Okafor <Janet@example.com>")
+    assert held(remembering, "contact_1842", "city") == ["Oslo"]
+    remembering.define({"predicate": "home", "cardinality": "one", "validation": "confirmed_by_subject"})
+    mail = remembering.add("My home is Bergen.", author="Janet Okafor <janet@example.com>")
+    said = remembering.propose("contact_1842", "home", "Bergen", evidence=mail.quote("My home is Bergen"))
+    assert said.status.value == "validated"
+
+
+def test_two_that_somebody_said_to_be_two_are_not_asked_about_again(session: muniment.Session) -> None:
+    session.identify("email", "j@example.com", "contact_1")
+    review = session.identify("email", "j@example.com", "contact_2").review_id
+    assert review is not None
+    session.decide(review, "reject", by="dora")
+    again = session.identify("email", "j@example.com", "contact_2")
+    assert (again.review_id, again.waits is not None) == (None, True)
+    assert session.reviews().items == ()
+
+
+def test_a_name_that_two_shared_means_one_once_they_are_one(remembering: muniment.Session) -> None:
+    for patient in ("patient_1", "patient_2"):
+        remembering.identify("name", "Ann Ray", patient)
+    remembering.remember("Ann Ray lives in Lund")
+    remembering.merge("patient_1", "patient_2", reason="one file twice")
+    assert remembering.resolve("ann ray").subject == "patient_2"
+
+
+def test_a_merge_that_somebody_said_answers_the_review_and_is_not_undone_with_it(session: muniment.Session) -> None:
+    session.identify("email", "j@example.com", "contact_1")
+    first = session.identify("email", "j@example.com", "contact_2").review_id
+    assert first is not None
+    session.merge("contact_2", "contact_1", reason="I know her")
+    assert session.reviews().items == ()
+    session.decide(first, "undo", by="dora")
+    assert session.subject("contact_1").known_as == ("contact_1", "contact_2")
+    session.decide(first, "merge", by="dora")
+    session.decide(first, "undo", by="dora")
+    assert session.subject("contact_1").known_as == ("contact_1", "contact_2")
+
+
+def test_taking_two_apart_leaves_the_conflicts_of_those_who_are_still_one(session: muniment.Session) -> None:
+    single_valued(session, "city")
+    known(session, "a")
+    tell(session, "c", "city", "Bergen", "2026-01-01")
+    tell(session, "d", "city", "Oslo", "2026-03-01")
+    first = session.merge("a", "c", reason="1")
+    session.merge("c", "d", reason="2")
+    session.unmerge(first.merge_id, reason="no")
+    assert len(session.reviews().items) == 1
+    assert len(session.recall("which city", subject="c").conflicts) == 1

@@ -38,6 +38,8 @@ class Entry:
     starts: set[int]
     end: int | None
     live: bool
+    waits_for: set[str] = field(default_factory=set)
+    """The claims that it stands in conflict with."""
 
     def covers(self, day: int) -> bool:
         return min(self.starts) <= day and (self.end is None or day < self.end)
@@ -68,20 +70,40 @@ class Model:
         asked = "xy" if self.merged else subject
         return sorted(value for s in asked for value in self._own(day, s))
 
+    def release(self, gone: set[str]) -> None:
+        """What stood in conflict with what is gone, or is somebody else's now, holds unless others stand in its way."""
+        for claim_id, entry in self.entries.items():
+            if not gone & entry.waits_for:
+                continue
+            entry.waits_for = {
+                other_id
+                for other_id, other in self.entries.items()
+                if other.live and other.value != entry.value and min(other.starts) == min(entry.starts)
+                and (self.merged or other.subject == entry.subject)
+                and any(self._winner(day, other.subject) == other_id for day in range(3 * DAYS))
+            }  # fmt: skip
+            entry.live = not entry.waits_for
+            if entry.live:
+                self.meet(claim_id)
+
     def _own(self, day: int, subject: str) -> list[str]:
+        winner = self._winner(day, subject)
+        return [] if winner is None else [self.entries[winner].value]
+
+    def _winner(self, day: int, subject: str) -> str | None:
         covering = [
             (max(start for start in entry.starts if start <= day), claim_id)
             for claim_id, entry in self.entries.items()
             if entry.live and entry.subject == subject and entry.covers(day)
         ]
         if not covering:
-            return []
+            return None
         winner = max(covering)[1]
         over = any(
             loser == winner and self.entries[ender].live and self.entries[ender].covers(day)
             for ender, loser in self.ended
         )
-        return [] if over else [self.entries[winner].value]
+        return None if over else winner
 
 
 class Runner:
@@ -122,7 +144,8 @@ class Runner:
         entry = self.model.entries.get(decision.claim_id)
         live = decision.status == "validated"
         if entry is None:
-            self.model.entries[decision.claim_id] = Entry(subject, value, {start}, end, live)
+            against = {link.to_claim for link in decision.links if link.kind == "conflicts_with"}
+            self.model.entries[decision.claim_id] = Entry(subject, value, {start}, end, live, against)
         else:
             entry.starts.add(start)
             entry.end = None if entry.end is None or end is None else max(entry.end, end)
@@ -138,7 +161,10 @@ class Runner:
         claim = self.pick(index)
         if claim is not None:
             self.session.retract(claim, reason="model")
-            self.model.entries[claim].live = False
+            entry = self.model.entries[claim]
+            was_live, entry.live, entry.waits_for = entry.live, False, set()
+            if was_live:
+                self.model.release({claim})
 
     def restore(self, index: int) -> None:
         claim = self.pick(index)
@@ -160,6 +186,9 @@ class Runner:
             self.session.unmerge(self.merge_id, reason="model")
             self.model.merged = False
             self.model.ended.clear()
+            for entry in self.model.entries.values():
+                # What the two said of each other is over; of its own subject's claims it may still wait for some.
+                self.model.release({c for c in entry.waits_for if self.model.entries[c].subject != entry.subject})
 
 
 @example([("merge",), ("propose", "x", "a", 1, 2), ("propose", "y", "b", 5, None), ("propose", "x", "a", 1, None)])

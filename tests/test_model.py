@@ -37,6 +37,8 @@ class Entry:
     end: int | None
     live: bool = True
     corrects: str | None = None
+    waits_for: set[str] = field(default_factory=set)
+    """The claims that it stands in conflict with."""
 
     def covers(self, day: int) -> bool:
         return min(self.starts) <= day and (self.end is None or day < self.end)
@@ -56,6 +58,27 @@ class Model:
             if entry.live and entry.covers(day)
         ]
         return max(covering)[2] if covering else None
+
+    def holder(self, day: int) -> str | None:
+        covering = [
+            (max(start for start in entry.starts if start <= day), claim_id)
+            for claim_id, entry in self.entries.items()
+            if entry.live and entry.covers(day)
+        ]
+        return max(covering)[1] if covering else None
+
+    def release(self, gone: str) -> None:
+        """What stood in conflict with a claim that is gone holds, unless something else stands in its way."""
+        for entry in self.entries.values():
+            if gone in entry.waits_for:
+                holders = {self.holder(day) for day in range(2 * DAYS)}
+                entry.waits_for = {
+                    claim_id
+                    for claim_id, other in self.entries.items()
+                    if other.live and other.value != entry.value and min(other.starts) == min(entry.starts)
+                    and claim_id in holders
+                }  # fmt: skip
+                entry.live = not entry.waits_for
 
 
 def moment(day: int) -> datetime:
@@ -112,7 +135,8 @@ class Runner:
         if decision.outcome == "conflict":
             assert any(e.live and min(e.starts) == start and e.value != value for e in self.model.entries.values())
         live = decision.status == "validated"
-        self.model.entries[decision.claim_id] = Entry(value, {start}, end, live, corrects)
+        against = {link.to_claim for link in decision.links if link.kind == "conflicts_with"}
+        self.model.entries[decision.claim_id] = Entry(value, {start}, end, live, corrects, against)
 
     def pick(self, index: int) -> str | None:
         ids = list(self.model.entries)
@@ -126,7 +150,9 @@ class Runner:
         self.session.retract(claim, reason="model")
         if entry.live and entry.corrects is not None:
             self.model.entries[entry.corrects].live = True
-        entry.live = False
+        was_live, entry.live, entry.waits_for = entry.live, False, set()
+        if was_live:
+            self.model.release(claim)
 
     def restore(self, index: int) -> None:
         claim = self.pick(index)
@@ -158,6 +184,9 @@ class Runner:
 
 
 @example([("propose", "a", 0, None), ("propose", "b", 0, None), ("correct", 0, "b")])
+@example(
+    [("propose", "a", 0, None), ("propose", "b", 0, None), ("propose", "c", 0, None), ("retract", 0), ("retract", 1)]
+)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(steps, min_size=1, max_size=9))
 def test_any_sequence_of_decisions_answers_as_the_naive_model_and_never_rewrites_an_answer(

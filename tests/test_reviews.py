@@ -31,7 +31,7 @@ def test_a_review_shows_both_sides_and_what_approving_would_change(session: muni
     assert [rival.value for rival in listed.rivals] == [4]
     shown = session.review(listed.review_id)
     assert {(c.claim_id, c.status_after.value) for c in shown.consequences} == {
-        (first.claim_id, "validated"), (second.claim_id, "validated"),
+        (first.claim_id, "superseded"), (second.claim_id, "validated"),
     }  # fmt: skip
     assert values(session.claims("acme", "fee")) == [4]  # looking changes nothing
     assert len(session.history(second.claim_id)) == 1
@@ -196,3 +196,20 @@ def test_a_reviewer_cannot_replace_the_authoritative_source_that_a_policy_asks_f
     assert session.review(waiting.review_id).consequences == ()
     with pytest.raises(PolicyUnmet):
         session.confirm(waiting.claim_id, by="ada")
+
+
+def test_retracting_one_side_of_a_conflict_lets_the_other_hold(session: muniment.Session, dispute: Dispute) -> None:
+    first, second = dispute
+    session.retract(first.claim_id, reason="a typing error")
+    assert values(session.claims("acme", "fee")) == [6]
+    assert session.reviews().items == ()
+    assert session.recall("What is the fee of acme?", subject="acme").conflicts == ()
+    assert "nothing stands against it any more" in (session.history(second.claim_id)[-1].reason or "")
+
+
+def test_of_three_in_conflict_each_can_be_approved_in_turn(session: muniment.Session, dispute: Dispute) -> None:
+    third = tell(session, "acme", "fee", 8, "2026-01-01")
+    for decision, fee in ((dispute[1], 6), (third, 8)):
+        assert decision.review_id is not None
+        session.decide(decision.review_id, "approve", by="ada")
+        assert values(session.claims("acme", "fee")) == [fee]

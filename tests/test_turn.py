@@ -248,3 +248,61 @@ def test_a_coroutine_given_to_the_synchronous_face_is_refused_with_the_way_out(s
 
     with pytest.raises(InvalidInput, match="AsyncSession"):
         session.turn("hello", act)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("odd", ["yes", 0.7, [True], {"ok": True}])
+def test_an_evaluation_of_the_wrong_type_is_recorded_and_counts_as_not_ok(session: muniment.Session, odd: Any) -> None:
+    result = session.turn("hello there", answer, evaluate=lambda payload, reply: odd)
+    assert result.flight.evaluation is False
+    assert [(f.step, f.code) for f in result.flight.failures] == [("evaluate", "invalid_input")]
+    assert result.flight.reply_id is not None
+
+
+def test_what_text_cannot_hold_is_replaced_in_the_record_and_loses_nothing(session: muniment.Session) -> None:
+    calls = (Call(name="a\x00b\ud800", arguments={"k\x00": ["\ud800"]}, result={"rows": [1, "\x00"]}),)
+    flight = session.turn("hello", lambda payload: Reply(text="x\x00y\ud800", calls=calls, model="m\x00")).flight
+    assert flight.failures == ()
+    kept = session.evidence(flight.reply_id or "")
+    assert (kept.content, kept.author) == ("x\ufffdy?", "m\ufffd")
+    assert session.turn_record(flight.turn_id).called == ("a\ufffdb?",)
+
+
+def test_many_agents_that_await_verbs_while_they_act_do_not_wait_for_each_other(
+    databases: Databases, own_database: str
+) -> None:
+    async def work() -> list[str]:
+        async with await muniment.open_async(databases.app(own_database), embedder="none") as memory:
+            session = memory.session(tenant="acme")
+
+            async def act(payload: Payload) -> str:
+                return f"{len((await session.claims()).items)} claims"
+
+            turns = (session.turn(f"message {n}", act) for n in range(40))  # type: ignore[arg-type]
+            return [done.reply.text for done in await asyncio.wait_for(asyncio.gather(*turns), 60)]
+
+    assert set(asyncio.run(work())) == {"0 claims"}
+
+
+def test_a_cancelled_turn_ends_what_it_waits_for_and_is_on_record(databases: Databases, own_database: str) -> None:
+    async def work() -> Any:
+        async with await muniment.open_async(databases.app(own_database), embedder="none") as memory:
+            session = memory.session(tenant="acme")
+            acting = asyncio.Event()
+
+            async def act(payload: Payload) -> str:
+                acting.set()
+                await asyncio.sleep(3600)
+                return "never"
+
+            turn = asyncio.ensure_future(session.turn("wait for it", act, run="r"))  # type: ignore[arg-type]
+            await asyncio.wait_for(acting.wait(), 30)
+            turn.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await turn
+            for _ in range(300):
+                if found := (await session.turns(run="r")).items:
+                    return found[0]
+                await asyncio.sleep(0.02)
+
+    flight = asyncio.run(work())
+    assert [f.step for f in flight.failures] == ["act"]

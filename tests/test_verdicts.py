@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import muniment
-from muniment.errors import ClaimMovedOn, InvalidInput
+from muniment.errors import ClaimMovedOn, EvidenceWithdrawn, InvalidInput
 from tests.helpers import at, single_valued, tell, values
 
 
@@ -134,3 +134,67 @@ def test_each_kind_of_review_names_its_verdicts(session: muniment.Session, dispu
     assert review is not None
     with pytest.raises(InvalidInput, match="merge, reject, undo"):
         session.decide(review, "approve", by="ada")
+
+
+def test_what_a_verdict_gave_is_taken_back_and_no_more(session: muniment.Session) -> None:
+    single_valued(session, "fee")
+    note = session.add("It is 4, or it is 6.", occurred_at=at("2026-01-01"))
+    first = session.propose("acme", "fee", 4, evidence=note.quote("4"))
+    second = session.propose("acme", "fee", 6, evidence=note.quote("6"))
+    assert second.review_id is not None
+    session.decide(second.review_id, "merge", by="ada")
+    session.decide(second.review_id, "undo", by="ada")
+    assert [q.quote for q in session.why(first.claim_id).quotes] == ["4"]
+    made = session.decide(second.review_id, "edit", by="ada", value=5).decision
+    assert made is not None
+    tell(session, "acme", "fee", 5, "2026-02-01")  # somebody else says so too
+    session.decide(second.review_id, "undo", by="ada")
+    assert values(session.claims("acme", "fee")) == [5]
+    assert values(session.claims("acme", "fee", valid_at=at("2026-01-15"))) == [4]
+    assert [q.quote for q in session.why(made.claim_id).quotes] == ["5"]
+
+
+def test_an_edit_to_what_holds_already_supports_that(session: muniment.Session) -> None:
+    session.define({"predicate": "skill", "validation": {"all": ["quoted", "review"]}})
+    chess = tell(session, "ada", "skill", "chess", "2026-01-01")
+    typo = tell(session, "ada", "skill", "ches", "2026-01-01")
+    assert chess.review_id is not None
+    assert typo.review_id is not None
+    session.decide(chess.review_id, "approve", by="x")
+    session.decide(typo.review_id, "edit", by="x", value="chess")
+    assert values(session.claims("ada", "skill")) == ["chess"]
+    assert sorted(q.quote for q in session.why(chess.claim_id).quotes) == ["'ches'", "'chess'"]
+    session.decide(typo.review_id, "undo", by="x")
+    assert [q.quote for q in session.why(chess.claim_id).quotes] == ["'chess'"]
+
+
+@pytest.mark.parametrize(("verb", "verdict"), [("confirm", "approve"), ("reject", "reject"), ("retract", "void")])
+def test_what_is_decided_about_the_claim_itself_closes_its_review(
+    session: muniment.Session, verb: str, verdict: str
+) -> None:
+    session.define({"predicate": "fee", "cardinality": "one", "validation": {"all": ["quoted", "review"]}})
+    waiting = tell(session, "acme", "fee", 4, "2026-01-01")
+    arguments = {"reason": "so"} if verb == "retract" else {"by": "ada", "reason": "so"}
+    getattr(session, verb)(waiting.claim_id, **arguments)
+    assert session.reviews().items == ()
+    assert [r.verdict for r in session.reviews("decided").items] == [verdict]
+
+
+def test_what_rests_on_withdrawn_words_is_not_approved(session: muniment.Session) -> None:
+    session.define({"predicate": "fee", "cardinality": "one", "validation": {"all": ["quoted", "review"]}})
+    waiting = tell(session, "acme", "fee", 4, "2026-01-01")
+    assert waiting.review_id is not None
+    session.withdraw(session.why(waiting.claim_id).quotes[0].evidence_id, reason="forged")
+    with pytest.raises(EvidenceWithdrawn):
+        session.decide(waiting.review_id, "approve", by="ada")
+    session.decide(waiting.review_id, "reject", by="ada")
+
+
+def test_an_undo_after_the_policy_allows_both_sets_nothing_against_each_other(
+    session: muniment.Session, disputed: Disputed
+) -> None:
+    review = disputed[2]
+    session.decide(review, "reject", by="ada")
+    session.apply_policy({"predicate": "fee", "cardinality": "many", "validation": "quoted"})
+    session.decide(review, "undo", by="ada")
+    assert all(c.conflicts_with == () for c in session.claims("acme", "fee", status=None).items)

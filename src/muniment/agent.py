@@ -22,6 +22,7 @@ from muniment.model.evidence import Evidence
 from muniment.model.ids import new_id
 from muniment.model.payload import Payload
 from muniment.model.remember import Remembered
+from muniment.model.text import storable
 from muniment.model.turn import Call, Evaluation, Flight, Promotion, Reply, Step, TurnFailure, TurnResult
 
 Act = Callable[[Payload], Reply | str]
@@ -140,9 +141,9 @@ def _note_reply(log: _Log, reply: Reply) -> None:
 
 def _as_reply(given: object) -> Reply:
     if isinstance(given, Reply):
-        return given
+        return Reply.model_validate(storable(given.model_dump()))
     if isinstance(given, str):
-        return Reply(text=given)
+        return Reply(text=storable(given))
     if inspect.isawaitable(given):
         if inspect.iscoroutine(given):
             given.close()
@@ -157,6 +158,8 @@ def _evaluated(log: _Log, order: Order, payload: Payload, reply: Reply) -> Evalu
     evaluation: Evaluation | None = Evaluation(ok=False, reason="the evaluation failed")
     with log.step("evaluate", breaks=False):
         given = order.evaluate(payload, reply)
+        if not isinstance(given, Evaluation | bool | None):
+            raise InvalidInput(f"evaluate gives an Evaluation, True or False, not {type(given).__name__}")
         evaluation = Evaluation(ok=given) if isinstance(given, bool) else given
     log.note(evaluation=None if evaluation is None else evaluation.ok)
     return evaluation
@@ -229,8 +232,10 @@ def _kept(call: Call) -> dict[str, Any]:
     arguments = json.dumps(kept["arguments"], ensure_ascii=False)
     if len(arguments) > _MAX_KEPT:
         kept["arguments"] = {"cut": arguments[:_MAX_KEPT]}
-    if kept["result"] is not None and len(kept["result"]) > _MAX_KEPT:
-        kept["result"] = kept["result"][:_MAX_KEPT] + " … (cut)"
+    result = kept["result"]
+    if result is not None and not isinstance(result, str):
+        result = json.dumps(result, ensure_ascii=False)
+    kept["result"] = result if result is None or len(result) <= _MAX_KEPT else result[:_MAX_KEPT] + " … (cut)"
     return kept
 
 

@@ -10,6 +10,7 @@ import asyncio
 import functools
 import inspect
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar
@@ -32,16 +33,35 @@ def _session(method: Callable[Concatenate[Session, P], R]) -> Callable[Concatena
     return functools.update_wrapper(awaited, method)
 
 
-def _on(loop: asyncio.AbstractEventLoop, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
-    """A function of the caller's, which may be a coroutine function, as the worker thread can call it."""
-    if function is None:
-        return None
+class _Bridge:
+    """Lets a worker thread call functions of the caller's, which may be coroutine functions of its loop."""
 
-    def called(*arguments: Any) -> Any:
-        given = function(*arguments)
-        return asyncio.run_coroutine_threadsafe(_awaited(given), loop).result() if inspect.isawaitable(given) else given
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._running: Future[Any] | None = None
+        self._cancelled = False
 
-    return called
+    def of(self, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
+        """The function as the thread can call it."""
+        if not callable(function):
+            return function
+
+        def called(*arguments: Any) -> Any:
+            given = function(*arguments)
+            if not inspect.isawaitable(given):
+                return given
+            self._running = asyncio.run_coroutine_threadsafe(_awaited(given), self._loop)
+            if self._cancelled:
+                self._running.cancel()
+            return self._running.result()
+
+        return called
+
+    def cancel(self) -> None:
+        """Ends what the thread waits for, so that the thread ends too."""
+        self._cancelled = True
+        if self._running is not None:
+            self._running.cancel()
 
 
 async def _awaited(given: Awaitable[R]) -> R:
@@ -52,8 +72,17 @@ async def _turn(
     self: AsyncSession, message: str, act: Act, *, evaluate: Evaluate | None = None, **arguments: Any
 ) -> TurnResult:
     loop = asyncio.get_running_loop()
-    acting, judging = _on(loop, act), _on(loop, evaluate)
-    return await asyncio.to_thread(self._session.turn, message, acting, evaluate=judging, **arguments)  # type: ignore[arg-type]
+    bridge = _Bridge(loop)
+    turn = functools.partial(self._session.turn, message, bridge.of(act), evaluate=bridge.of(evaluate), **arguments)  # type: ignore[arg-type]
+    # A thread of its own: it waits for `act`, which may await verbs that need the threads of everybody.
+    own = ThreadPoolExecutor(1, "muniment-turn")
+    try:
+        return await loop.run_in_executor(own, turn)
+    except asyncio.CancelledError:
+        bridge.cancel()
+        raise
+    finally:
+        own.shutdown(wait=False)
 
 
 functools.update_wrapper(_turn, Session.turn)

@@ -53,14 +53,18 @@ class _Flow:
 
 
 def ingest(
-    session: Session, paths: Sequence[Path], *, access: frozenset[str] = frozenset(), progress: Progress | None = None
+    session: Session,
+    paths: Sequence[Path | str],
+    *,
+    access: frozenset[str] = frozenset(),
+    progress: Progress | None = None,
 ) -> list[FileReport]:
     """Stores everything readable in `paths` (files and folders). Each batch is durable when `progress` is called.
 
     A broken item or file never loses the others. Interrupted, it can be run again: what is stored is only counted.
     Raises `EngineUnavailable` and `EmbedderFailed`, which concern every item.
     """
-    return [_ingest_file(session, path, access, progress) for path in files_in(paths)]
+    return [_ingest_file(session, path, access, progress) for path in files_in(map(Path, paths))]
 
 
 def _ingest_file(session: Session, path: Path, access: frozenset[str], progress: Progress | None) -> FileReport:

@@ -119,6 +119,10 @@ def open_memory(
     """
     if when_embedder_fails not in ("refuse", "store"):
         raise InvalidInput("when_embedder_fails is 'refuse' or 'store'")
+    if isinstance(embedder, str) and embedder not in ("local", "none"):
+        raise InvalidInput("embedder is an Embedder, 'local' or 'none'")
+    if extractor is not None and not (hasattr(extractor, "name") and callable(getattr(extractor, "extract", None))):
+        raise InvalidInput("an extractor has a name and a method extract; see muniment.extract.port.Extractor")
     if extractor is not None:
         require_name(extractor.name, what="the extractor's name")
     store = open_store(target, admin=admin)

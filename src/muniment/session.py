@@ -11,7 +11,7 @@ from muniment.agent import Act, Evaluate, Order, Verbs, take_turn
 from muniment.canonical import activity
 from muniment.canonical.policies import open_policies
 from muniment.derive.engine import Engine
-from muniment.errors import InvalidInput, MunimentError
+from muniment.errors import InvalidInput, MunimentError, VersionConflict
 from muniment.extract.port import Extractor
 from muniment.model.access import Access, parse_access
 from muniment.model.claim import Claim, ClaimPage, ClaimVersion, Decision, Status, Why, Withdrawal
@@ -227,6 +227,8 @@ class Session:
         if kind not in get_args(FeedbackKind):
             raise InvalidInput(f"there is no feedback of kind {kind!r}; there are {', '.join(get_args(FeedbackKind))}")
         given = scope if scope is not None else "" if draft.thread is None else f"thread/{draft.thread}"
+        if isinstance(claims, str | Mapping) or not isinstance(claims, Iterable):
+            raise InvalidInput("claims is a collection of mappings with subject, predicate and value")
         return feedback(self._desk, draft, Note(about, kind, given, tuple(claims)))
 
     def widen(self, claim_id: str, scope: str, *, by: str, reason: str = "") -> Decision:
@@ -246,10 +248,16 @@ class Session:
         with self._database.transaction(self._access) as tx:
             about = read.read_why(tx, AsOf(), claim_id).claim
         key = f"{about.claim_id}#{require_name(run, what='run') if run is not None else new_id()}"
-        return self.add(
-            f"{result}: {note or about.statement}", source="outcome", source_id=key, kind="outcome", role="system",
-            occurred_at=occurred_at, access=access, metadata={"claim": about.claim_id, "result": result, "run": run},
-        )  # fmt: skip
+        try:
+            return self.add(
+                f"{result}: {note or about.statement}", source="outcome", source_id=key, kind="outcome", role="system",
+                occurred_at=occurred_at, access=access,
+                metadata={"claim": about.claim_id, "result": result, "run": run},
+            )  # fmt: skip
+        except VersionConflict:
+            raise VersionConflict(
+                f"run {run!r} reported on this claim before, and otherwise; withdraw that report, or name another run"
+            ) from None
 
     def turn(
         self, message: str, act: Act, *, evaluate: Evaluate | None = None, run: str | None = None,
@@ -268,6 +276,8 @@ class Session:
 
         Raises what `add` and `recall` raise, and what `act` raises; the message is stored and the failure recorded.
         """
+        if not callable(act) or not (evaluate is None or callable(evaluate)):
+            raise InvalidInput("act and evaluate are functions: act(payload), evaluate(payload, reply)")
         stored_with = {
             "source": source, "source_id": source_id, "author": author, "role": role, "thread": thread,
             "occurred_at": occurred_at, "access": parse_access(access), "metadata": metadata,

@@ -29,7 +29,8 @@ def payload(quote: str = "I live in Rome.", value: object = "Rome") -> Payload:
             ),
         ),
         claims=(
-            PayloadClaim(memory_type="entity",
+            PayloadClaim(
+                memory_type="entity", subject_id="ann",
                 claim_id="c1", predicate="lives_in", value=value, statement=f"ann lives in: {value}", scope="", evidence_ids=("e1",),
                 valid_from=THEN, valid_to=None, observed_at=THEN, status=Status.VALIDATED, authorization_scope=None, retrieval_reason="the words",
             ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 from uuid import UUID
@@ -42,9 +43,11 @@ def withdraw(tx: Tx, evidence_id: UUID, reason: str, *, at: datetime, activity_i
     return supported
 
 
-def end_supports(tx: Tx, claim_id: UUID, evidence_ids: list[UUID], *, at: datetime) -> None:
-    """These evidences support the claim no more."""
-    tx.execute(sql("close_supports_of"), {"claim_id": claim_id, "evidence": evidence_ids, "at": at})
+def end_supports(tx: Tx, claim_id: UUID, places: Sequence[tuple[str, int, int]], *, at: datetime) -> None:
+    """These (evidence, start, stop) support the claim no more."""
+    ids, starts, stops = ([place[n] for place in places] for n in range(3))
+    row = {"claim_id": claim_id, "evidence": ids, "starts": starts, "stops": stops, "at": at}
+    tx.execute(sql("close_supports_of"), row)
 
 
 def feedback_count(tx: Tx, claim_id: UUID) -> Answer[int]:

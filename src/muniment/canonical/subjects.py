@@ -23,9 +23,10 @@ def group(tx: Tx, subject: str, *, known_at: datetime | None = None) -> Answer[l
     return Answer(tx, "group_of_subject", {"subject": subject, "known_at": known_at}, read)
 
 
-def known(tx: Tx, subjects: Iterable[str]) -> Answer[set[str]]:
-    """Those of these subjects that the tenant knows."""
-    return Answer(tx, "known_subjects", {"subjects": list(subjects)}, lambda rows: {row["subject_id"] for row in rows})
+def known(tx: Tx, subjects: Iterable[str], *, known_at: datetime | None = None) -> Answer[set[str]]:
+    """Those of these subjects that the tenant knew then."""
+    parameters = {"subjects": list(subjects), "known_at": known_at}
+    return Answer(tx, "known_subjects", parameters, lambda rows: {row["subject_id"] for row in rows})
 
 
 def ensure(tx: Tx, subject: str, *, activity_id: UUID) -> None:
@@ -69,7 +70,7 @@ def close_identity(tx: Tx, identity_id: UUID, *, actor: str, at: datetime) -> No
 
 
 def merges_of(tx: Tx, subjects: Sequence[str], *, known_at: datetime | None = None) -> Answer[list[Row]]:
-    """The merges that take one of these subjects into another one."""
+    """The merges that say of one of these subjects that it is another one."""
     return Answer(tx, "merges_of", {"subjects": list(subjects), "known_at": known_at}, list)
 
 
@@ -100,9 +101,9 @@ def close_merge(tx: Tx, merge_id: UUID, *, reason: str, actor: str, at: datetime
     tx.execute(sql("close_merge"), {"merge_id": merge_id, "at": at})
 
 
-def components(tx: Tx, *, known_at: datetime | None = None) -> Answer[dict[str, frozenset[str]]]:
+def components(tx: Tx, *, known_at: datetime | None = None, shared: bool = False) -> Answer[dict[str, frozenset[str]]]:
     """Every subject of the tenant that is merged with others, and all those that are one with it; by the merges that
-    the session's own grants see."""
+    the session's own grants see, or only by those that everybody may see (`shared`)."""
 
     def read(rows: list[Row]) -> dict[str, frozenset[str]]:
         found: dict[str, frozenset[str]] = {}
@@ -112,4 +113,4 @@ def components(tx: Tx, *, known_at: datetime | None = None) -> Answer[dict[str, 
             found.update(dict.fromkeys(joined, joined))
         return found
 
-    return Answer(tx, "open_merges", {"known_at": known_at}, read)
+    return Answer(tx, "open_merges", {"known_at": known_at, "shared": shared}, read)

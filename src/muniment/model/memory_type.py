@@ -117,8 +117,12 @@ def require_value_of(memory_type: str, value: Any) -> Any:
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "the value"
-            fields = ", ".join(declared.value.model_fields)
-            raise InvalidInput(f"a {memory_type} is an object of {fields}; {where}: {first['msg'].lower()}") from None
+            fields = ", ".join(
+                name if field.is_required() else f"[{name}]" for name, field in declared.value.model_fields.items()
+            )
+            raise InvalidInput(
+                f"{memory_type} memory takes an object of {fields}; {where}: {first['msg'].lower()}"
+            ) from None
     return value
 
 

@@ -53,6 +53,7 @@ class PayloadClaim(Record):
 
     claim_id: str
     memory_type: str
+    subject_id: str
     predicate: str
     value: Any
     statement: str

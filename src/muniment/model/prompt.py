@@ -45,6 +45,7 @@ def _claim(claim: PayloadClaim) -> str:
     parts = [
         f"{_KINDS.get(claim.memory_type, 'claim')} {_text(claim.claim_id)}",
         f"status {claim.status.value if hasattr(claim.status, 'value') else claim.status}",
+        f"about {_text(claim.subject_id)}",
         f"{_text(claim.predicate)} = {_text(claim.value)}",
         f"said as {_text(claim.statement)}",
         f"valid {_period(claim.valid_from, claim.valid_to)}",

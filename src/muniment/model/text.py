@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from muniment.errors import InvalidInput, InvalidText
@@ -39,6 +40,18 @@ def require_text(value: str, *, what: str, max_bytes: int = MAX_CONTENT_BYTES, a
 def require_name(value: str, *, what: str, max_bytes: int = MAX_NAME_BYTES) -> str:
     """A short, non-empty text used as a key: see `require_text`."""
     return require_text(value, what=what, max_bytes=max_bytes)
+
+
+def storable(value: Any) -> Any:
+    """JSON of any depth with what PostgreSQL text cannot hold (NUL, lone surrogates) replaced by U+FFFD: for records of
+    what happened, which must not be lost over it."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
+    if isinstance(value, Mapping):
+        return {storable(key): storable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [storable(item) for item in value]
+    return value
 
 
 def is_name(value: object) -> bool:

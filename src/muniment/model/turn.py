@@ -15,11 +15,11 @@ Step = Literal["ingest", "retrieve", "act", "evaluate", "promote", "record"]
 
 
 class Call(Record):
-    """A tool call, or a call of a model, that the agent made while it acted."""
+    """A tool call, or a call of a model, that the agent made while it acted. `arguments` and `result` are JSON."""
 
     name: str
     arguments: Mapping[str, Any] = Field(default_factory=dict)
-    result: str | None = None
+    result: Any = None
     milliseconds: float | None = None
 
 

@@ -86,6 +86,15 @@ def admit(
     )
 
 
+def blocking(edit: Edit, claim: HeldClaim, policy: PredicatePolicy) -> list[UUID]:
+    """The live rivals, visible to the caller, that no rule settles the claim against."""
+    return [
+        other.claim_id for other in edit.near.rivals_of(claim)
+        if other.live and other.visible and other.valid and other.asserted & claim.asserted
+        and not same_value(other, claim, policy) and _unsettled(edit, claim, other, policy)
+    ]  # fmt: skip
+
+
 def _unsettled(edit: Edit, claim: HeldClaim, rival: HeldClaim, policy: PredicatePolicy) -> str | None:
     """Why neither authority, nor time, nor evidence says which of the two holds; None when one of them does."""
     if edit.near.authority(rival) != edit.near.authority(claim):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from muniment.canonical import activity, claims, policies
 from muniment.canonical.rows import HeldClaim, HeldLink
-from muniment.errors import ClaimMovedOn, NotFound, PolicyUnmet, RivalTruth
+from muniment.errors import ClaimMovedOn, EvidenceWithdrawn, NotFound, PolicyUnmet, RivalTruth
 from muniment.model.claim import Decision, LinkKind, Outcome, Status
 from muniment.model.policy import PredicatePolicy, policy_for
 from muniment.model.validation import Person
@@ -18,6 +19,7 @@ from muniment.promote.edit import Edit
 from muniment.promote.neighbourhood import gather, resting_on
 from muniment.promote.ports import Desk
 from muniment.promote.proposal import Citation
+from muniment.promote.readmit import readmit
 from muniment.promote.sources import Source, joint_rule, look_up, of_candidates
 from muniment.promote.turn import Turn, in_turn
 from muniment.promote.values import says_no_more, slot_of
@@ -33,6 +35,8 @@ class Opened:
     edit: Edit
     places: list[Source]
     """Where its evidence says it, while it is a candidate."""
+    links: dict[UUID, HeldLink]
+    """The links of the neighbourhood as they were loaded."""
     now: datetime
 
 
@@ -103,10 +107,19 @@ def _decide(
         outcome, reason = decide(tx, held)
         if citations:
             _cite(tx, desk, held, citations, stance)
+        release(tx, held)
         at = held.edit.write(tx, desk, kind, now=held.now, prepared=desk.follower.prepare())
         return decision_of(held, outcome, reason, at)
 
     return in_turn(desk, work)
+
+
+def release(tx: Tx, held: Opened) -> None:
+    """What waited only because of a claim that somebody decided against is judged again."""
+    if held.edit.near.claims[held.claim.claim_id].live or not held.claim.live:
+        return
+    ended = [link for key, link in held.links.items() if key not in held.edit.near.links]
+    readmit(tx, held.edit, ended, f"nothing stands against it any more: {held.claim.claim_id} is no longer held")
 
 
 def decision_of(held: Opened, outcome: Outcome, reason: str, at: datetime | None) -> Decision:
@@ -124,8 +137,9 @@ def decision_of(held: Opened, outcome: Outcome, reason: str, at: datetime | None
     )
 
 
-def open_claim(tx: Tx, turn: Turn, claim_id: UUID, *, extra: Sequence[UUID] = ()) -> Opened:
-    """Locks the subject and loads the claim with its neighbourhood, and that of `extra` claims. Raises `NotFound`."""
+def open_claim(tx: Tx, turn: Turn, claim_id: UUID, *, extra: Sequence[UUID] = (), value: Any = None) -> Opened:
+    """Locks the subject and loads the claim with its neighbourhood, that of `extra` claims, and of what holds `value`
+    in its place. Raises `NotFound`."""
     missing = NotFound("no claim with this id that this session may see")
     first = claims.held_claims(tx, [claim_id]).get().get(claim_id)
     if first is None or not first.visible:
@@ -135,14 +149,23 @@ def open_claim(tx: Tx, turn: Turn, claim_id: UUID, *, extra: Sequence[UUID] = ()
     asked_places, in_force = of_candidates(tx, [first.slot]), asked_policies.get()
     group = asked_group.get()
     slots = slots_alike(first, group, in_force)
+    if value is not None:
+        policy = policy_for(first.predicate, in_force, first.memory_type)
+        slots.add(slot_of(first.subject_id, first.predicate, first.scope, value, policy))
     resting = resting_on(tx, group, first.predicate, in_force)
     near = gather(tx, slots=slots, extra=[*resting, *extra], turn=turn, policies=in_force, group=group)
     claim = near.claims[claim_id]
     if not claim.visible:
         raise missing
     now = asked_now.get()
-    policy = near.policy_of(claim)
-    return Opened(claim, policy, Edit.of(near, requested=now), asked_places.get().get(claim_id, []), now)
+    return Opened(
+        claim,
+        near.policy_of(claim),
+        Edit.of(near, requested=now),
+        asked_places.get().get(claim_id, []),
+        dict(near.links),
+        now,
+    )
 
 
 def slots_alike(claim: HeldClaim, group: Sequence[str], in_force: Sequence[PredicatePolicy]) -> set[UUID]:
@@ -164,6 +187,10 @@ def require_policy(tx: Tx, held: Opened, by: str, citations: Sequence[Citation])
     """Raises `PolicyUnmet` when neither the evidence nor this person's decision is what the policy asks for."""
     subjects = held.edit.near.group | {held.claim.subject_id}
     places = [*held.places, *(source for _, source in look_up(tx, citations).get().spans)]
+    if not places:
+        raise EvidenceWithdrawn(
+            "all evidence of this claim was withdrawn: nothing is left to decide by; reject it, or give other evidence"
+        )
     backings = [place.backing(subjects, held.policy) for place in places]
     missing = held.policy.waits_for(backings, person=Person(by, is_subject=by in subjects))
     if missing is not None:

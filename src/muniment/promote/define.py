@@ -40,16 +40,17 @@ def define(desk: Desk, policy: PredicatePolicy) -> PredicatePolicy:
 
 def _refuse_cycle(policy: PredicatePolicy, others: list[PredicatePolicy]) -> None:
     """Raises `CyclicPremises` when a predicate would come to depend on itself."""
-    after, pending, seen = [*others, policy], list(policy.depends_on), set[str]()
+    after, seen = [*others, policy], set[str]()
+    pending = [(name, policy.predicate) for name in policy.depends_on]
     while pending:
-        name = pending.pop()
+        name, by_way_of = pending.pop()
         if policy_for(name, after) is policy:
             raise CyclicPremises(
-                f"{policy.predicate!r} would depend on itself, by way of {name!r}; leave one of them out"
+                f"{policy.predicate!r} would depend on itself, by way of {by_way_of!r}; leave one of them out"
             )
         if name not in seen:
             seen.add(name)
-            pending += policy_for(name, after).depends_on
+            pending += [(further, name) for further in policy_for(name, after).depends_on]
 
 
 def put_in_force(tx: Tx, desk: Desk, policy: PredicatePolicy) -> PredicatePolicy:

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from muniment.canonical import reviews
 from muniment.canonical.claims import version_row
 from muniment.canonical.edits import EditRows, SupportRow, write_edit
 from muniment.canonical.rows import Changes, HeldClaim, HeldLink, Said
@@ -38,6 +39,10 @@ class Edit:
     renewed: set[UUID] = field(default_factory=set)
     steps: dict[str, Any] = field(default_factory=dict)
     """What each step of the gate found, for the activity: ids and reasons, never content."""
+    within: AccessRule | None = None
+    """Whoever may not see this may not see the new links either: a merge, for what it sets against each other."""
+    reviewing: UUID | None = None
+    """The review that this edit decides: whoever decides it notes that."""
     supports: list[SupportRow] = field(default_factory=list)
     links: list[HeldLink] = field(default_factory=list)
     ended_links: list[UUID] = field(default_factory=list)
@@ -147,7 +152,34 @@ class Edit:
         write_edit(tx, rows, at=at)
         versions = [*(version_row(c, known_to=at) for c in rows.closed), *map(version_row, rows.opened)]
         desk.follower.follow(tx, Changes(claims=rows.claims, versions=versions), prepared)
+        self._close_reviews(tx, desk, changed, now)
         return at
+
+    def _close_reviews(self, tx: Tx, desk: Desk, changed: list[HeldClaim], now: datetime) -> None:
+        """What somebody decided about a claim by another way than its review is decided there too."""
+        before = self.loaded
+        moved = {
+            claim.claim_id: claim for claim in changed
+            if claim.claim_id in before and claim.status is not before[claim.claim_id].status
+        }  # fmt: skip
+        if not moved:
+            return
+        for review in reviews.open_of(tx, moved).get():
+            claim = moved.get(review["claim_id"])
+            if review["review_id"] == self.reviewing or review["kind"] == "merge":
+                continue
+            if review["kind"] == "claim" and (claim is None or claim.status is Status.CANDIDATE):
+                continue
+            if review["kind"] == "conflict" and all(
+                moved[key].live for key in (review["claim_id"], *review["rivals"]) if key in moved
+            ):
+                continue
+            settled = claim is not None and review["kind"] == "claim"
+            verdict = _VERDICTS.get(claim.status, "void") if settled and claim is not None else "void"
+            reason = (claim and self.reasons.get(claim.claim_id)) or "decided about the claim itself"
+            reviews.decide(
+                tx, review["review_id"], verdict, by=desk.access.actor, reason=reason, actor=desk.access.actor, at=now
+            )
 
     def _recorded(self, changed: list[HeldClaim]) -> dict[str, Any]:
         """The steps, with what promoting came to and how many versions the derivations followed."""
@@ -156,7 +188,8 @@ class Edit:
 
     def _link_rule(self, tx: Tx, link: HeldLink) -> AccessRule:
         """Who may see a link: who may see both of its ends."""
-        return joint_rule(tx, [self.near.claim(end).access_id for end in (link.from_claim, link.to_claim)])
+        ends = joint_rule(tx, [self.near.claim(end).access_id for end in (link.from_claim, link.to_claim)])
+        return ends if self.within is None else ends.both(self.within)
 
     def public_links(self, at: datetime) -> tuple[Link, ...]:
         """The new links between claims that the caller may see."""
@@ -171,6 +204,7 @@ class Edit:
         )  # fmt: skip
 
 
+_VERDICTS = {Status.VALIDATED: "approve", Status.UNSUPPORTED: "approve", Status.REJECTED: "reject"}
 _HELD = ("status", "asserted", "valid", "access_id", "slot", "cardinality")
 
 

@@ -93,6 +93,8 @@ def _check(claim: Mapping[str, Any]) -> None:
     """Raises `InvalidInput` for a claim that could not be proposed."""
     if not isinstance(claim, Mapping) or not {"subject", "predicate", "value"} <= set(claim) <= _FIELDS:
         raise InvalidInput(f"a claim of feedback is a mapping with subject, predicate, value, of {sorted(_FIELDS)}")
+    if claim["value"] is None:
+        raise InvalidInput("a claim of feedback has a value; null says nothing")
     for name in ("subject", "predicate"):
         require_name(claim[name], what=name)
     memory_type = require_name(claim.get("memory_type", "persona"), what="memory_type")

@@ -37,11 +37,16 @@ def identify(
             provider=provider, external_id=external_id, subject_id=subject, method=method, confidence=confidence,
             evidence_id=None if evidence_id is None else str(evidence_id), known_from=now,
         )  # fmt: skip
-        mine = next((row for row in found if row["subject_id"] in group and row["visible"]), None)
-        if mine is not None and (provider != NAME or mine["subject_id"] == subject):
-            return identity_of(mine)
-        holder = next((row for row in found if provider != NAME), None)
+        shared_by_one = provider != NAME
+        mine = [r for r in found if r["subject_id"] == subject or (shared_by_one and r["subject_id"] in group)]
+        if seen := [row for row in mine if row["visible"]]:
+            return identity_of(seen[0])
+        holder = next(iter(found), None) if shared_by_one and not mine else None
         if holder is None:
+            for hidden in mine:
+                # Said before, where this session may not see it: from now on both may see it.
+                rule = joint_rule(tx, [hidden["access_id"]]).either(rule)
+                subjects.close_identity(tx, hidden["identity_id"], actor=desk.access.actor, at=now)
             subjects.insert_identity(
                 tx, provider=provider, external_id=external_id, subject=subject, method=method, confidence=confidence,
                 evidence_id=evidence_id, rule=rule, actor=desk.access.actor, at=now,
@@ -91,11 +96,12 @@ def identity_of(row: Row) -> Identity:
     )  # fmt: skip
 
 
-def _ask_whether_one(tx: Tx, desk: Desk, holder: Row, subject: str, rule: AccessRule, now: datetime) -> str:
+def _ask_whether_one(tx: Tx, desk: Desk, holder: Row, subject: str, rule: AccessRule, now: datetime) -> str | None:
     pair = [holder["subject_id"], subject]
-    for review in reviews.open_of(tx, (), pair).get():
-        if set(review["subjects"]) == set(pair):
-            return str(review["review_id"])
+    standing = [r["review_id"] for r in reviews.open_of(tx, (), pair).get() if set(r["subjects"]) == set(pair)]
+    if standing or reviews.asked_before(tx, pair).get():
+        # Somebody is asked already, or said that they are two.
+        return str(standing[0]) if standing else None
     act = activity.record(tx, "identify", actor=desk.access.actor, at=now)
     subjects.ensure(tx, subject, activity_id=act)
     both = joint_rule(tx, [holder["access_id"]]).both(rule)

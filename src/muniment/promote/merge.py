@@ -15,7 +15,8 @@ from uuid import UUID
 
 from muniment.canonical import activity, claims, policies, reviews, subjects
 from muniment.canonical.rows import HeldClaim, HeldLink
-from muniment.errors import AccessDenied, InvalidInput, NotFound
+from muniment.errors import InvalidInput, NotFound
+from muniment.model.access import PUBLIC_ID, AccessRule
 from muniment.model.claim import LinkKind
 from muniment.model.identity import Merge
 from muniment.promote.admit import same_value
@@ -24,6 +25,7 @@ from muniment.promote.identify import first_of, rule_of
 from muniment.promote.neighbourhood import Neighbourhood, gather
 from muniment.promote.ports import Desk
 from muniment.promote.proposal import Citation
+from muniment.promote.readmit import readmit
 from muniment.promote.sources import joint_rule
 from muniment.promote.turn import Turn, in_turn
 from muniment.store.answer import Row
@@ -36,7 +38,7 @@ def merge(
 ) -> Merge:  # fmt: skip
     """Says that two subjects are one, known from now on. Merging what is one already changes nothing.
 
-    Raises `NotFound` for a subject that the tenant does not know, `InvalidInput`, `AccessDenied`.
+    Raises `NotFound` for a subject that the tenant does not know, `InvalidInput`.
     """
 
     def work(tx: Tx, turn: Turn) -> Merge:
@@ -50,32 +52,41 @@ def merge(
 
 def merge_in(
     tx: Tx, turn: Turn, desk: Desk, from_subject: str, into_subject: str, *, method: str, reason: str,
-    confidence: float | None, citations: Sequence[Citation],
+    confidence: float | None, citations: Sequence[Citation], reviewing: UUID | None = None,
 ) -> Merge:  # fmt: skip
-    """As `merge`, in a turn that has the whole tenant."""
+    """As `merge`, in a turn that has the whole tenant. `reviewing`: the review that asked whether they are one."""
     if from_subject == into_subject:
         raise InvalidInput("a subject is one with itself; name two")
-    asked = [turn.take(tx, from_subject), turn.take(tx, into_subject)]
-    asked_known, asked_now = subjects.known(tx, (from_subject, into_subject)), activity.server_now(tx)
-    sides = [answer.get() for answer in asked]
-    for missing in {from_subject, into_subject} - asked_known.get():
+    ends = (from_subject, into_subject)
+    for end in ends:
+        turn.take(tx, end).get()
+    asked_known, asked_now = subjects.known(tx, ends), activity.server_now(tx)
+    sides = [subjects.group(tx, end).get() for end in ends]
+    for missing in set(ends) - asked_known.get():
         raise NotFound(f"nothing is known of a subject {missing!r}; check how its id is written")
-    standing = subjects.merges_of(tx, sides[0]).get()
-    if into_subject in sides[0]:
-        return merge_of(next(row for row in standing if row["visible"]))
-    rule = rule_of(tx, desk, citations)
-    tops = [_top(side, subjects.merges_of(tx, side).get()) for side in sides]
-    if None in tops:
-        raise AccessDenied("one of these subjects is merged already in a way that this session may not see")
-    now = asked_now.get()
+    pair = set(ends)
+    said = [row for row in subjects.merges_of(tx, ends).get() if {row["from_subject"], row["into_subject"]} == pair]
+    if said and said[0]["visible"]:
+        return merge_of(said[0])
+    rule, now = rule_of(tx, desk, citations), asked_now.get()
+    for hidden in said:
+        # Somebody said so before, where this session may not see it: from now on both may see it.
+        rule = joint_rule(tx, [hidden["access_id"]]).either(rule)
+        subjects.close_merge(tx, hidden["merge_id"], reason="said again", actor=desk.access.actor, at=now)
     merge_id = subjects.insert_merge(
-        tx, from_subject=str(tops[0]), into_subject=str(tops[1]), method=method, confidence=confidence,
+        tx, from_subject=from_subject, into_subject=into_subject, method=method, confidence=confidence,
         evidence_id=first_of(citations), reason=reason, rule=rule, actor=desk.access.actor, at=now,
     )  # fmt: skip
+    for review in reviews.open_of(tx, (), ends).get():
+        if set(review["subjects"]) == pair and review["review_id"] != reviewing:
+            reviews.decide(
+                tx, review["review_id"], "merge", by=desk.access.actor, reason=reason, actor=desk.access.actor, at=now
+            )
     return Merge(
-        merge_id=str(merge_id), from_subject=str(tops[0]), into_subject=str(tops[1]), method=method,
+        merge_id=str(merge_id), from_subject=from_subject, into_subject=into_subject, method=method,
         confidence=confidence, evidence_id=_text(first_of(citations)), known_from=now, known_to=None,
-        merged_by=desk.access.actor, reviews=_set_against(tx, desk, sides, now),
+        merged_by=desk.access.actor,
+        reviews=() if into_subject in sides[0] else _set_against(tx, desk, sides, rule, now),
     )  # fmt: skip
 
 
@@ -98,8 +109,11 @@ def unmerge_in(tx: Tx, turn: Turn, desk: Desk, merge_id: UUID, *, reason: str) -
     if row["known_to"] is not None:
         return merge_of(row)
     subjects.close_merge(tx, merge_id, reason=reason, actor=desk.access.actor, at=now)
-    sides = [turn.take(tx, row[end]).get() for end in ("from_subject", "into_subject")]
-    _part(tx, turn, desk, sides, row["known_from"], reason, now)
+    ends = (row["from_subject"], row["into_subject"])
+    shared = [turn.take(tx, end).get() for end in ends]
+    sides = shared if row["access_id"] == PUBLIC_ID else [subjects.group(tx, end).get() for end in ends]
+    if ends[1] not in sides[0]:
+        _part(tx, turn, desk, sides, shared, row, reason, now)
     return merge_of(row).model_copy(update={"known_to": now})
 
 
@@ -116,19 +130,14 @@ def _text(value: UUID | None) -> str | None:
     return None if value is None else str(value)
 
 
-def _top(side: Sequence[str], merges: Sequence[Row]) -> str | None:
-    """The one of these subjects that is merged into no other; None when all are."""
-    taken = {row["from_subject"] for row in merges}
-    return next((subject for subject in side if subject not in taken), None)
-
-
-def _set_against(tx: Tx, desk: Desk, sides: Sequence[list[str]], now: datetime) -> tuple[str, ...]:
-    """Links what the two sides hold against each other, and asks somebody to decide; returns the reviews opened, as far
-    as the session may see both claims."""
+def _set_against(tx: Tx, desk: Desk, sides: Sequence[list[str]], rule: AccessRule, now: datetime) -> tuple[str, ...]:
+    """Links what the two sides hold against each other, and asks somebody to decide, for those who may see the merge
+    too; returns the reviews opened, as far as the session may see both claims."""
     asked_policies = policies.open_policies(tx)
     ours, theirs = (claims.held_about(tx, side).get() for side in sides)
     near = Neighbourhood(ours | theirs, policies=asked_policies.get(), group=frozenset(sides[0]) | frozenset(sides[1]))
     edit = Edit.of(near, requested=now)
+    edit.within = rule
     pairs = list(_rival_pairs(near, ours, theirs))
     for later, earlier in pairs:
         edit.connect(
@@ -141,9 +150,9 @@ def _set_against(tx: Tx, desk: Desk, sides: Sequence[list[str]], now: datetime) 
         reason = (
             f"{later.subject_id} and {earlier.subject_id} are one now, and hold different values of {later.predicate}"
         )
-        rule = joint_rule(tx, [later.access_id, earlier.access_id])
+        both = joint_rule(tx, [later.access_id, earlier.access_id]).both(rule)
         review_id = reviews.insert(
-            tx, later.claim_id, [earlier], reason, rule=rule, actor=desk.access.actor, at=now, kind="conflict"
+            tx, later.claim_id, [earlier], reason, rule=both, actor=desk.access.actor, at=now, kind="conflict"
         )
         opened += [str(review_id)] if later.visible and earlier.visible else []
     return tuple(opened)
@@ -165,28 +174,40 @@ def _rival_pairs(
 
 
 def _part(
-    tx: Tx, turn: Turn, desk: Desk, sides: Sequence[list[str]], since: datetime, reason: str, now: datetime
-) -> None:
-    """Ends the links that the merge led to, and lets what they ended come back."""
+    tx: Tx, turn: Turn, desk: Desk, sides: Sequence[list[str]], shared: Sequence[list[str]], merge: Row, reason: str,
+    now: datetime,
+) -> None:  # fmt: skip
+    """Ends the links that the merge led to, lets what they ended come back, and what waited because of them hold."""
     asked_policies = policies.open_policies(tx)
-    between = claims.links_between(tx, *sides, since=since).get()
-    concerned = claims.held_about(tx, [*sides[0], *sides[1]]).get() if between else {}
+    between = claims.links_between(tx, *sides, since=merge["known_from"]).get()
+    concerned = claims.held_about(tx, [*sides[0], *sides[1]]).get()
     near = gather(tx, slots={claim.slot for claim in concerned.values()}, turn=turn, policies=asked_policies.get())
     edit = Edit.of(near, requested=now)
-    edit.disconnect([link for key, link in near.links.items() if key in between and _owed_to_merge(near, link)])
-    edit.settle(f"the subjects are no longer taken for one{': ' + reason if reason else ''}")
-    edit.write(tx, desk, "unmerge", now=now, prepared=desk.follower.prepare())
+    ended = [link for key, link in near.links.items() if key in between and _owed_to_merge(near, link, merge)]
+    edit.disconnect(ended)
+    why = f"the subjects are no longer taken for one{': ' + reason if reason else ''}"
+    edit.settle(why)
+    for side in shared:
+        edit.near.group = frozenset(side)
+        readmit(tx, edit, ended, why, known_as=side)
     for review in reviews.open_of(tx, concerned).get():
-        if review["kind"] == "conflict" and review["rivals"][0] in concerned:
+        ends = {review["claim_id"], *review["rivals"]}
+        if review["kind"] == "conflict" and any({link.from_claim, link.to_claim} == ends for link in ended):
             reviews.decide(
                 tx, review["review_id"], "void", by=desk.access.actor, reason="the subjects are no longer one",
                 actor=desk.access.actor, at=now,
             )  # fmt: skip
+    edit.write(tx, desk, "unmerge", now=now, prepared=desk.follower.prepare())
 
 
-def _owed_to_merge(near: Neighbourhood, link: HeldLink) -> bool:
-    """Whether a link across the two sides stands only because they were one; what somebody named beyond that stays."""
+def _owed_to_merge(near: Neighbourhood, link: HeldLink, merge: Row) -> bool:
+    """Whether a link across the two sides stands only because they were one; what somebody named beyond that stays. A
+    merge that not everybody may see has led to conflicts only."""
     source, target = near.claim(link.from_claim), near.claim(link.to_claim)
+    if link.kind == LinkKind.CONFLICTS_WITH:
+        return True
+    if merge["access_id"] != PUBLIC_ID:
+        return False
     if link.kind == LinkKind.DERIVED_FROM:
         return target.predicate in near.policy_of(source).depends_on
     return source.predicate == target.predicate

@@ -114,7 +114,8 @@ def cite(evidence: Support | Sequence[Support]) -> tuple[Citation, ...]:
     for support in supports:
         if not isinstance(support, Span | Evidence):
             raise InvalidInput(
-                f"evidence is a Span or an Evidence, not {type(support).__name__}; use evidence.quote(…)"
+                f"evidence is a Span or an Evidence, not {type(support).__name__}; use evidence.quote(…), where "
+                "session.evidence(id) reads one by its id"
             )
     citations = [
         Citation(parse_id(support.evidence_id, what="evidence"), support.start, support.end)

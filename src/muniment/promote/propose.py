@@ -124,6 +124,8 @@ def _assert_new(tx: Tx, case: Case, judgement: Judgement, prepared: object) -> D
             _link_target(case, claim, state="proposed")
     else:
         verdict = _admit_new(case, claim)
+        if verdict.rivals:
+            edit.reasons[claim.claim_id] = verdict.reason
     for rival in verdict.rivals:
         if rival.visible:
             edit.connect(

@@ -68,7 +68,7 @@ class _Again:
 
 def _decide_all(tx: Tx, turn: Turn, policy: PredicatePolicy) -> Iterator[_Again]:
     asked_now, asked_policies = activity.server_now(tx), policies.open_policies(tx)
-    asked_merged = subjects.components(tx)
+    asked_merged = subjects.components(tx, shared=True)
     now, before, merged = asked_now.get(), asked_policies.get(), asked_merged.get()
     after = [held for held in before if held.predicate != policy.predicate] + [policy]
     concerned = [

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from uuid import UUID
 
-from muniment.canonical import activity, evidence, reviews
+from muniment.canonical import activity, evidence, reviews, subjects
+from muniment.canonical.rows import HeldClaim
 from muniment.errors import ClaimMovedOn, InvalidInput, NotFound, PolicyUnmet, RivalTruth
 from muniment.model.claim import Status
 from muniment.model.review import Consequence, Verdict
@@ -44,7 +46,7 @@ def preview(desk: Desk, review_id: UUID, *, by: str) -> tuple[Consequence, ...]:
 
     def work(tx: Tx, turn: Turn) -> tuple[Consequence, ...]:
         row = _read(tx, review_id)
-        held = open_claim(tx, turn, row["claim_id"])
+        held = open_claim(tx, turn, row["claim_id"], extra=_beside(row))
         ruling = Ruling("approve", by, "")
         try:
             VERDICTS[row["kind"]]["approve"](tx, held, row["rivals"], ruling)
@@ -53,13 +55,25 @@ def preview(desk: Desk, review_id: UUID, *, by: str) -> tuple[Consequence, ...]:
         loaded = held.edit.loaded
         return tuple(
             Consequence(
-                claim_id=str(claim.claim_id), statement=claim.statement, status_before=loaded[claim.claim_id].status,
-                status_after=claim.status, reason=claim.reason,
+                claim_id=str(claim.claim_id), statement=claim.statement,
+                status_before=_at(loaded[claim.claim_id], held.now), status_after=_at(claim, held.now),
+                reason=claim.reason,
             )
             for claim in held.edit.changed() if claim.visible
         )  # fmt: skip
 
     return in_turn(desk, work)
+
+
+def _beside(row: Row) -> list[UUID]:
+    """Rivals that the claim's own slot does not lead to: those of another subject."""
+    return list(row["rivals"]) if row["kind"] == "conflict" else []
+
+
+def _at(claim: HeldClaim, now: datetime) -> Status:
+    """What the claim is called now: one of which another has taken the present is superseded."""
+    ended = claim.status is Status.VALIDATED and now not in claim.valid and now in claim.asserted
+    return Status.SUPERSEDED if ended else claim.status
 
 
 def _read(tx: Tx, review_id: UUID) -> Row:
@@ -82,11 +96,12 @@ def _reread(tx: Tx, review_id: UUID, ruling: Ruling) -> Row:
 
 
 def _decide_claim(tx: Tx, turn: Turn, desk: Desk, row: Row, ruling: Ruling) -> Verdict:
-    held = open_claim(tx, turn, row["claim_id"])
+    held = open_claim(tx, turn, row["claim_id"], extra=_beside(row), value=ruling.value)
     row = _reread(tx, row["review_id"], ruling)
     if ruling.verdict == "undo":
-        held = _without_merged(tx, turn, held, row)
-    ruled = _undo(held, row, ruling) if ruling.verdict == "undo" else _rule(tx, held, row, ruling)
+        held = _without_given(tx, turn, held, row)
+    held.edit.reviewing = row["review_id"]
+    ruled = _undo(tx, held, row, ruling) if ruling.verdict == "undo" else _rule(tx, held, row, ruling)
     at = held.edit.write(tx, desk, "decide", now=held.now, prepared=desk.follower.prepare())
     _record(tx, desk, row, ruling, held, ruled)
     subject = replace(held, claim=held.edit.loaded.get(ruled.claim_id, held.edit.near.claims[ruled.claim_id]))
@@ -104,23 +119,24 @@ def _rule(tx: Tx, held: Opened, row: Row, ruling: Ruling) -> Ruled:
     return VERDICTS[row["kind"]][ruling.verdict](tx, held, row["rivals"], ruling)
 
 
-def _undo(held: Opened, row: Row, ruling: Ruling) -> Ruled:
+def _undo(tx: Tx, held: Opened, row: Row, ruling: Ruling) -> Ruled:
     if row["verdict"] == "void":
         raise ClaimMovedOn("this review became void when its subjects were taken apart; there is nothing to undo")
     if row["kind"] == "conflict":
+        one = set(subjects.group(tx, held.claim.subject_id).get())
+        if not {held.edit.near.claims[rival].subject_id for rival in row["rivals"]} <= one:
+            raise ClaimMovedOn("their subjects are no longer one, so these claims are in conflict no more")
         return undo_conflict(held, row["rivals"], ruling)
     return undo(held, row["rivals"], row["verdict"], row["effects"], ruling)
 
 
-def _without_merged(tx: Tx, turn: Turn, held: Opened, row: Row) -> Opened:
-    """The claim with what the decision made, loaded anew once what a merge had moved to another claim supports that one
-    no more."""
+def _without_given(tx: Tx, turn: Turn, held: Opened, row: Row) -> Opened:
+    """The claim with the one that the decision made or merged into, loaded anew once what the decision gave to that one
+    supports it no more."""
     effects = row["effects"] or {}
     if "claim" not in effects:
         return held
-    if "evidence" in effects:
-        ids = [UUID(evidence_id) for evidence_id in effects["evidence"]]
-        evidence.end_supports(tx, UUID(effects["claim"]), ids, at=held.now)
+    evidence.end_supports(tx, UUID(effects["claim"]), effects["supports"], at=held.now)
     return open_claim(tx, turn, row["claim_id"], extra=[UUID(effects["claim"])])
 
 
@@ -134,11 +150,14 @@ def _decide_merge(tx: Tx, turn: Turn, desk: Desk, row: Row, ruling: Ruling) -> V
         into = ruling.into or (others[0] if len(others) == 1 else None)
         if into is None or into not in others:
             raise InvalidInput(f"say in `into` which subject {source!r} is: {', '.join(others)}")
+        standing = {str(made["merge_id"]) for made in subjects.merges_of(tx, [source]).get()}
         merged = merge_in(
-            tx, turn, desk, source, into, method="review", reason=ruling.reason, confidence=None, citations=()
-        )
-        effects = {"merge": merged.merge_id}
-    elif ruling.verdict == "undo" and row["verdict"] == "merge":
+            tx, turn, desk, source, into, method="review", reason=ruling.reason, confidence=None, citations=(),
+            reviewing=row["review_id"],
+        )  # fmt: skip
+        # A merge that somebody else made is not this decision's to undo.
+        effects = {} if merged.merge_id in standing else {"merge": merged.merge_id}
+    elif ruling.verdict == "undo" and "merge" in (row["effects"] or {}):
         merged = unmerge_in(tx, turn, desk, UUID(row["effects"]["merge"]), reason=ruling.reason)
     now = activity.server_now(tx).get()
     reviews.decide(

@@ -34,13 +34,13 @@ class Turn:
     subjects: set[str] = field(default_factory=set)
 
     def take(self, tx: Tx, subject: str) -> Answer[list[str]]:
-        """Locks the subject with all that are one with it, and answers who they are, as far as the session may see it;
+        """Locks the subject with all that are one with it, and answers who they are, as far as everybody may know;
         itself first. Also keeps rebuilds from writing a page back until the transaction ends, so that what is stamped
         next is not held up by one."""
 
         def read(rows: list[Row]) -> list[str]:
             self.subjects.update(rows[0]["members"])
-            return [subject, *sorted(set(rows[0]["seen"]) - {subject})]
+            return [subject, *sorted(set(rows[0]["shared"]) - {subject})]
 
         asked = Answer(tx, "lock_subject", {"subject": subject}, read)
         tx.execute(sql("share_derived"))

@@ -8,12 +8,14 @@ from typing import Any
 from uuid import UUID
 
 from muniment.canonical.rows import HeldClaim
-from muniment.errors import ClaimMovedOn, InvalidInput
+from muniment.errors import InvalidInput
 from muniment.model.claim import LinkKind, Outcome, Status
 from muniment.model.ids import new_id, parse_id
 from muniment.model.memory_type import require_value_of
+from muniment.promote.admit import blocking, same_value
 from muniment.promote.decide import Opened, end, make_live, require, require_policy
 from muniment.promote.proposal import Citation
+from muniment.promote.sources import of_claims
 from muniment.promote.values import default_statement, require_value, slot_of
 from muniment.store.database import Tx
 
@@ -46,7 +48,7 @@ class Ruled:
 def approve(tx: Tx, held: Opened, rivals: Sequence[UUID], ruling: Ruling) -> Ruled:
     """The candidate holds, and takes over from its rivals where both assert."""
     require_policy(tx, held, ruling.by, ())
-    outcome, why = make_live(held, ruling.text("approved"), over=live_of(held, rivals))
+    outcome, why = make_live(held, ruling.text("approved"), over=_over(held, held.claim, rivals))
     return Ruled(held.claim.claim_id, outcome, why)
 
 
@@ -72,12 +74,16 @@ def edit(tx: Tx, held: Opened, rivals: Sequence[UUID], ruling: Ruling) -> Ruled:
         ),
         cardinality=held.policy.cardinality.value,
     )  # fmt: skip
+    twin = next((c for c in held.edit.near.in_slot(slot) if c.live and same_value(c, new, held.policy)), None)
+    if twin is not None:
+        return _give_to(tx, held, twin, ruling.text(f"edited: it says what {twin.claim_id} says"))
     end(held, Status.REJECTED, ruling.text("edited") + f"; see {new.claim_id}")
     held.edit.put(new, "")
-    _cite_places(held, new.claim_id, new)
-    edited = replace(held, claim=new)
-    outcome, why = make_live(edited, ruling.text("edited and approved"), over=live_of(held, rivals))
-    return Ruled(new.claim_id, outcome, why, {"claim": str(new.claim_id)})
+    given = _give_places(tx, held, new)
+    outcome, why = make_live(
+        replace(held, claim=new), ruling.text("edited and approved"), over=_over(held, new, rivals)
+    )
+    return Ruled(new.claim_id, outcome, why, {"claim": str(new.claim_id), "supports": given})
 
 
 def merge(tx: Tx, held: Opened, rivals: Sequence[UUID], ruling: Ruling) -> Ruled:
@@ -88,13 +94,15 @@ def merge(tx: Tx, held: Opened, rivals: Sequence[UUID], ruling: Ruling) -> Ruled
     if into is None or into not in standing:
         ids = ", ".join(map(str, standing)) or "none holds"
         raise InvalidInput(f"say in `into` which of the claims against it says the same: {ids}")
-    rival = held.edit.near.claims[into]
-    end(held, Status.REJECTED, ruling.text("merged") + f" into {into}")
-    _cite_places(held, into, rival)
-    held.edit.put(rival, "")
-    cited = sorted({str(place.evidence_id) for place in held.places})
-    why = ruling.text(f"merged into {into}")
-    return Ruled(into, Outcome.SUPPORTED, why, {"claim": str(into), "evidence": cited})
+    return _give_to(tx, held, held.edit.near.claims[into], ruling.text(f"merged into {into}"))
+
+
+def _give_to(tx: Tx, held: Opened, other: HeldClaim, why: str) -> Ruled:
+    """The candidate ends, and what supports it supports a claim that holds."""
+    end(held, Status.REJECTED, why)
+    given = _give_places(tx, held, held.edit.near.claims[other.claim_id])
+    held.edit.put(held.edit.near.claims[other.claim_id], "")
+    return Ruled(other.claim_id, Outcome.SUPPORTED, why, {"claim": str(other.claim_id), "supports": given})
 
 
 def settle_conflict(tx: Tx, held: Opened, rivals: Sequence[UUID], ruling: Ruling) -> Ruled:
@@ -124,18 +132,22 @@ def undo(held: Opened, rivals: Sequence[UUID], undone: str, effects: Mapping[str
     why = ruling.text("decision undone")
     expected = {"approve": (Status.VALIDATED, Status.UNSUPPORTED)}.get(undone, (Status.REJECTED,))
     require(held.claim, *expected)
-    made = None if undone != "edit" else held.edit.near.claims.get(UUID(effects["claim"]))
-    if undone == "edit":
-        if made is None or not made.live:
-            raise ClaimMovedOn(f"claim {effects['claim']}, which the edit made, is held no longer; read its history")
-        end(replace(held, claim=made), Status.RETRACTED, why)
+    if "claim" in effects and (made := held.edit.near.claims.get(UUID(effects["claim"]))) is not None and made.live:
+        said = held.edit.near.said.get(made.claim_id)
+        if not said:
+            end(replace(held, claim=made), Status.RETRACTED, why)
+        elif starts := [one.start for one in said if one.start is not None]:
+            # Others say it too: it goes on from when they say that it held.
+            left = made.asserted.since(min(starts))
+            held.edit.put(replace(made, asserted=left, valid=made.valid & left), why)
     if undone == "approve":
         end(held, Status.CANDIDATE, why)
     waiting = held.edit.near.claims[held.claim.claim_id]
     held.edit.put(replace(waiting, status=Status.CANDIDATE, valid=waiting.asserted), why)
     held.edit.settle(why)
+    opposed = {other.claim_id for other in held.edit.near.rivals_of(waiting)}
     for rival in live_of(held, rivals):
-        if held.edit.near.claims[rival].visible:
+        if held.edit.near.claims[rival].visible and rival in opposed:
             held.edit.connect(
                 LinkKind.CONFLICTS_WITH, held.claim.claim_id, rival, scope=held.claim.scope,
                 effective_from=held.claim.asserted.start,
@@ -157,6 +169,11 @@ def undo_conflict(held: Opened, rivals: Sequence[UUID], ruling: Ruling) -> Ruled
     return Ruled(held.claim.claim_id, Outcome.CONFLICT, why)
 
 
+def _over(held: Opened, claim: HeldClaim, rivals: Sequence[UUID]) -> list[UUID]:
+    """What an approved claim takes over from: its rivals, and what stands against it by now."""
+    return list(dict.fromkeys([*live_of(held, rivals), *blocking(held.edit, claim, held.policy)]))
+
+
 def live_of(held: Opened, rivals: Sequence[UUID]) -> list[UUID]:
     """Those of the rivals that still hold something."""
     return [rival for rival in rivals if rival in held.edit.near.claims and held.edit.near.claims[rival].live]
@@ -167,9 +184,16 @@ def _links(held: Opened, kind: LinkKind, rival: UUID) -> list[Any]:
     return [link for link in held.edit.near.active_links(kind) if {link.from_claim, link.to_claim} == ends]
 
 
-def _cite_places(held: Opened, claim_id: UUID, claim: HeldClaim) -> None:
-    """What supports the candidate supports this claim, from when the candidate began."""
+def _give_places(tx: Tx, held: Opened, claim: HeldClaim) -> list[tuple[str, int, int]]:
+    """Lets what supports the candidate support this claim too, from when the candidate began; says what it did not cite
+    before."""
+    cited = {
+        (place.evidence_id, place.cited_start, place.cited_stop)
+        for place in of_claims(tx, [claim.claim_id]).get().get(claim.claim_id, [])
+    }
     start = held.claim.asserted.start or claim.asserted.start
-    for place in held.places:
+    given = [place for place in held.places if (place.evidence_id, place.cited_start, place.cited_stop) not in cited]
+    for place in given:
         citation = Citation(place.evidence_id, place.cited_start, place.cited_stop)
-        held.edit.cite(claim_id, citation, place, asserted_from=start)
+        held.edit.cite(claim.claim_id, citation, place, asserted_from=start)
+    return [(str(place.evidence_id), place.cited_start, place.cited_stop or place.length) for place in given]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from datetime import datetime
 
 from muniment.canonical import activity, reviews, subjects
 from muniment.model.identity import NAME
 from muniment.promote.ports import Desk
 from muniment.promote.sources import joint_rule
 from muniment.promote.turn import Turn, in_turn
-from muniment.store.answer import Row
 from muniment.store.database import Tx
+
+_ADDRESS = re.compile(r"<([^<>]+)>$")
+"""The address of an author as a mail's header writes it: Janet Okafor <janet@example.com>."""
 
 
 def who_is(desk: Desk, named: Iterable[str]) -> dict[str, str]:
@@ -22,23 +26,27 @@ def who_is(desk: Desk, named: Iterable[str]) -> dict[str, str]:
     """
     wanted = sorted(set(named))
     with desk.database.transaction(desk.access) as tx:
-        asked_known = subjects.known(tx, wanted)
-        asked = [(name, subjects.identities_by_id(tx, name)) for name in wanted]
-        known = asked_known.get()
-        found = {name: answer.get() for name, answer in asked}
-        resolved = {name: _meant(tx, name, rows, known) for name, rows in found.items()}
+        resolved = {name: meant_by(tx, name) for name in wanted}
     for name, meant in resolved.items():
         if len(meant) > 1:
             _ask_which(desk, name, sorted(meant))
     return {name: meant.pop() if len(meant) == 1 else name for name, meant in resolved.items()}
 
 
-def _meant(tx: Tx, name: str, rows: list[Row], known: set[str]) -> set[str]:
-    if name in known and not any(row["provider"] == NAME for row in rows):
+def meant_by(tx: Tx, name: str, *, provider: str | None = None, known_at: datetime | None = None) -> set[str]:
+    """The subjects that a name or an identifier may mean; of those that are one, one. A subject whose own id it is and
+    which no name contradicts, or which somebody said to be one of them, is meant alone."""
+    asked_known = subjects.known(tx, [name] if provider is None else [], known_at=known_at)
+    found = subjects.identities_by_id(tx, name, provider=provider, known_at=known_at).get()
+    if not found and (address := _ADDRESS.search(name)) and provider in (None, "email"):
+        found = subjects.identities_by_id(tx, address[1], provider="email", known_at=known_at).get()
+    rows = [row for row in found if row["visible"]]
+    groups = {
+        frozenset(subjects.group(tx, row["subject_id"], known_at=known_at).get()): row["subject_id"] for row in rows
+    }
+    named = any(row["provider"] == NAME for row in rows)
+    if asked_known.get() and (not named or any(name in group for group in groups)):
         return {name}
-    groups = {frozenset(subjects.group(tx, row["subject_id"]).get()): row["subject_id"] for row in rows}
-    if len(groups) > 1 and any(name in group for group in groups):
-        return {name}  # somebody said which one it is
     return set(groups.values())
 
 

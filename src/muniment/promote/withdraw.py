@@ -26,7 +26,7 @@ def withdraw(desk: Desk, evidence_id: UUID, *, reason: str) -> Withdrawal:
 
     def work(tx: Tx, turn: Turn) -> Withdrawal:
         asked_now, asked_visible = activity.server_now(tx), evidence.visible_ids(tx, [evidence_id])
-        asked_policies, asked_merged = policies.open_policies(tx), subjects.components(tx)
+        asked_policies, asked_merged = policies.open_policies(tx), subjects.components(tx, shared=True)
         now = asked_now.get()
         if evidence_id not in asked_visible.get():
             raise NotFound("no evidence with this id that this session may see")

@@ -52,6 +52,8 @@ def read_claims(
 def _statuses(status: str | None) -> tuple[Status, ...]:
     if status is None:
         return tuple(s for s in Status if s not in (Status.SUPERSEDED, Status.DUE))
+    if status in (Status.SUPERSEDED, Status.DUE):
+        raise BadFilter(f"{status} is not stored: it is what reads call a claim. List with status=None, and look")
     try:
         return (Status(status),)
     except ValueError:

@@ -98,11 +98,15 @@ LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     WHERE tenant_id = current_setting('muniment.tenant') AND evidence_id = of_evidence AND upper_inf(known)
 $$;
 
-CREATE OR REPLACE FUNCTION canonical.close_supports_of(of_claim uuid, evidences uuid[], at timestamptz) RETURNS void
+DROP FUNCTION IF EXISTS canonical.close_supports_of(uuid, uuid[], timestamptz);
+CREATE OR REPLACE FUNCTION canonical.close_supports_of(
+    of_claim uuid, evidences uuid[], starts integer[], stops integer[], at timestamptz) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-    UPDATE canonical.claim_evidence SET known = tstzrange(lower(known), greatest(at, lower(known) + interval '1 microsecond'))
-    WHERE tenant_id = current_setting('muniment.tenant') AND claim_id = of_claim AND evidence_id = ANY (evidences)
-      AND stance = 'supports' AND upper_inf(known)
+    UPDATE canonical.claim_evidence s
+    SET known = tstzrange(lower(s.known), greatest(at, lower(s.known) + interval '1 microsecond'))
+    FROM unnest(evidences, starts, stops) AS w (evidence_id, start, stop)
+    WHERE s.tenant_id = current_setting('muniment.tenant') AND s.claim_id = of_claim AND s.evidence_id = w.evidence_id
+      AND s.span = int4range(w.start, w.stop) AND s.stance = 'supports' AND upper_inf(s.known)
 $$;
 
 CREATE OR REPLACE FUNCTION canonical.close_policy(of_predicate text, at timestamptz) RETURNS void
@@ -143,7 +147,7 @@ DECLARE signature text;
 BEGIN
     FOREACH signature IN ARRAY ARRAY['visible_rules(text, text[])', 'scope_of(bigint)', 'register_tenant()', 'tenants()',
         'close_versions(uuid[], integer[], timestamptz)', 'close_links(uuid[], timestamptz)',
-        'close_supports(uuid, timestamptz)', 'close_supports_of(uuid, uuid[], timestamptz)', 'close_merge(uuid, timestamptz)', 'close_identity(uuid, timestamptz)',
+        'close_supports(uuid, timestamptz)', 'close_supports_of(uuid, uuid[], integer[], integer[], timestamptz)', 'close_merge(uuid, timestamptz)', 'close_identity(uuid, timestamptz)',
         'close_policy(text, timestamptz)', 'relabel_claims(uuid[], bigint[])', 'close_extraction(uuid)']
     LOOP
         EXECUTE format('REVOKE ALL ON FUNCTION canonical.%s FROM PUBLIC', signature);

@@ -23,7 +23,10 @@ LANGUAGE sql STABLE AS $$
                SELECT s.subject_id FROM canonical.subject s
                WHERE s.tenant_id = e.tenant_id AND s.subject_id = e.author_id
                UNION SELECT i.subject_id FROM canonical.identity i
-               WHERE i.tenant_id = e.tenant_id AND i.provider IN (e.source, 'email') AND i.external_id = e.author_id
+               WHERE i.tenant_id = e.tenant_id AND ((i.provider = e.source AND i.external_id = e.author_id)
+                      -- A mail's author is written as in its header: Janet Okafor <janet@example.com>.
+                      OR (i.provider = 'email' AND lower(i.external_id)
+                          IN (lower(e.author_id), lower(substring(e.author_id FROM '<([^<>]+)>$')))))
                  AND upper_inf(i.known)) END,
            EXISTS (SELECT FROM canonical.withdrawal w WHERE w.tenant_id = e.tenant_id AND w.evidence_id = e.evidence_id)
     -- OFFSET 0: found by its id, whatever the planner believes of a table that has just grown.

@@ -44,9 +44,10 @@ SELECT count(DISTINCT coalesce(e.metadata ->> 'about', e.evidence_id::text)) AS 
 FROM canonical.claim_evidence s CROSS JOIN LATERAL (
     SELECT * FROM canonical.evidence WHERE tenant_id = s.tenant_id AND evidence_id = s.evidence_id OFFSET 0) e
 WHERE s.claim_id = %(claim_id)s AND s.stance = 'supports' AND upper_inf(s.known) AND e.kind = 'feedback'
+  AND e.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[])
 
 -- :name close_supports_of
-SELECT canonical.close_supports_of(%(claim_id)s, %(evidence)s, %(at)s)
+SELECT canonical.close_supports_of(%(claim_id)s, %(evidence)s::uuid[], %(starts)s::integer[], %(stops)s::integer[], %(at)s)
 
 -- :name supported_by
 SELECT DISTINCT s.claim_id FROM canonical.claim_evidence s
@@ -110,7 +111,7 @@ SELECT pg_advisory_xact_lock(hashtextextended('decide' || chr(31) || current_set
 
 -- :name lock_subject -- one writer a subject at a time: rivals are compared, not raced; merged subjects share one lock
 SELECT pg_advisory_xact_lock(hashtextextended(current_setting('muniment.tenant') || chr(31) || min(g.subject_id COLLATE "C"), 0)),
-       array_agg(g.subject_id) AS members, array_agg(g.subject_id) FILTER (WHERE g.visible) AS seen
+       array_agg(g.subject_id) AS members, array_agg(g.subject_id) FILTER (WHERE g.shared) AS shared
 FROM canonical.group_of(%(subject)s, NULL) g
 
 -- :name visible_evidence
@@ -141,7 +142,10 @@ INSERT INTO canonical.subject (tenant_id, subject_id, activity_id)
 VALUES (current_setting('muniment.tenant'), %(subject)s, %(activity_id)s) ON CONFLICT DO NOTHING
 
 -- :name known_subjects
-SELECT subject_id FROM canonical.subject WHERE subject_id = ANY (%(subjects)s)
+SELECT s.subject_id FROM canonical.subject s
+WHERE s.subject_id = ANY (%(subjects)s) AND (%(known_at)s::timestamptz IS NULL OR s.recorded_at <= %(known_at)s OR EXISTS (
+    SELECT FROM canonical.claim c JOIN canonical.claim_version v USING (tenant_id, claim_id)
+    WHERE c.subject_id = s.subject_id AND lower(v.known) <= %(known_at)s))
 
 -- :name insert_identity
 INSERT INTO canonical.identity (tenant_id, identity_id, provider, external_id, subject_id, method, confidence, evidence_id,
@@ -172,7 +176,7 @@ ORDER BY i.provider, i.external_id, i.subject_id
 SELECT canonical.close_identity(%(identity_id)s, %(at)s)
 
 -- :name group_of_subject
-SELECT g.subject_id FROM canonical.group_of(%(subject)s, %(known_at)s) g WHERE g.visible
+SELECT g.subject_id, g.shared FROM canonical.group_of(%(subject)s, %(known_at)s) g WHERE g.visible
 
 -- :name insert_merge
 INSERT INTO canonical.subject_merge (tenant_id, merge_id, from_subject, into_subject, method, confidence, evidence_id,
@@ -185,7 +189,7 @@ SELECT m.merge_id, m.from_subject, m.into_subject, m.method, m.confidence, m.evi
        upper(m.known) AS known_to, m.access_id, a.actor AS merged_by,
        m.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[]) AS visible
 FROM canonical.subject_merge m JOIN canonical.activity a ON a.tenant_id = m.tenant_id AND a.activity_id = m.activity_id
-WHERE m.from_subject = ANY (%(subjects)s) AND m.known @> coalesce(%(known_at)s::timestamptz, now())
+WHERE (m.from_subject = ANY (%(subjects)s) OR m.into_subject = ANY (%(subjects)s)) AND m.known @> coalesce(%(known_at)s::timestamptz, now())
 ORDER BY m.merge_id
 
 -- :name merge_by_id
@@ -203,10 +207,12 @@ WHERE r.kind = 'merge' AND r.subjects @> %(subjects)s::text[] AND r.subjects <@ 
 
 -- :name open_reviews_of -- reviews, not decided yet, that weigh these claims or these subjects against each other
 SELECT r.review_id, r.kind, r.claim_id, r.rivals, r.subjects FROM canonical.review r
-WHERE (r.claim_id = ANY (%(claims)s) OR r.subjects && %(subjects)s::text[])
+WHERE (r.claim_id = ANY (%(claims)s) OR (r.kind = 'conflict' AND r.rivals && %(claims)s::uuid[])
+       OR r.subjects && %(subjects)s::text[])
   AND coalesce((SELECT d.verdict = 'undo' FROM canonical.review_decision d
                 WHERE d.tenant_id = r.tenant_id AND d.review_id = r.review_id ORDER BY d.turn DESC LIMIT 1), true)
 
 -- :name open_merges
 SELECT m.from_subject, m.into_subject FROM canonical.subject_merge m
-WHERE m.known @> coalesce(%(known_at)s::timestamptz, now()) AND m.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[])
+WHERE m.known @> coalesce(%(known_at)s::timestamptz, now()) AND (NOT %(shared)s OR m.access_id = 0)
+  AND m.access_id = ANY (NULLIF(current_setting('muniment.visible'), '')::bigint[])

@@ -7,6 +7,12 @@ ALTER TABLE canonical.identity ADD CONSTRAINT identity_one_name EXCLUDE USING gi
 -- Names are looked up as people write them.
 CREATE INDEX identity_external ON canonical.identity (lower(external_id), provider, tenant_id);
 CREATE INDEX identity_subject ON canonical.identity (subject_id, tenant_id);
+-- A merge is an edge between the two subjects of which it was said; what is one follows from all of them, so that taking
+-- one back leaves what the others say.
+ALTER TABLE canonical.subject_merge DROP CONSTRAINT subject_merged_once;
+ALTER TABLE canonical.subject_merge ADD CONSTRAINT subject_merged_once EXCLUDE USING gist
+    (tenant_id WITH =, (least(from_subject, into_subject)) WITH =, (greatest(from_subject, into_subject)) WITH =,
+     known WITH &&);
 CREATE INDEX subject_merge_from ON canonical.subject_merge (from_subject, tenant_id);
 
 -- A review may ask whether two subjects are one: then it has no claim.
