@@ -480,3 +480,32 @@ def test_taking_two_apart_leaves_the_conflicts_of_those_who_are_still_one(sessio
     session.unmerge(first.merge_id, reason="no")
     assert len(session.reviews().items) == 1
     assert len(session.recall("which city", subject="c").conflicts) == 1
+
+
+def test_what_a_hidden_name_led_to_is_seen_by_those_who_see_the_name(
+    databases: Databases, database_name: str, embedder: LocalEmbedder, tenant: str
+) -> None:
+    with muniment.open(databases.app(database_name), embedder=embedder, extractor=Reads()) as memory:
+        hr, other = memory.session(tenant=tenant, grants={"hr"}), memory.session(tenant=tenant)
+        single_valued(hr, "city")
+        note = hr.add("Janet Liu is contact_1842", access={"hr"})
+        hr.identify("name", "Janet Liu", "contact_1842", evidence=note)
+        hr.remember("Janet Liu lives in Bergen")
+        assert held(hr, "contact_1842", "city") == ["Bergen"]
+        assert held(other, "contact_1842", "city") == []
+        # The same for a merge that a hidden review led to.
+        hr.identify("email", "j@example.com", "contact_1842", evidence=note)
+        review = hr.identify("email", "j@example.com", "contact_9").review_id
+        assert review is not None
+        hr.decide(review, "merge", by="dora")
+        assert hr.subject("contact_9").known_as == ("contact_9", "contact_1842")
+        assert other.subject("contact_9").known_as == ("contact_9",)
+
+
+def test_a_subject_as_known_then_is_the_same_after_the_merge_is_taken_back(session: muniment.Session) -> None:
+    known(session, "a", "b")
+    made = session.merge("a", "b", reason="1")
+    then = now()
+    before = session.subject("a", known_at=then)
+    session.unmerge(made.merge_id, reason="2")
+    assert session.subject("a", known_at=then) == before

@@ -303,6 +303,31 @@ def test_a_cancelled_turn_ends_what_it_waits_for_and_is_on_record(databases: Dat
                 if found := (await session.turns(run="r")).items:
                     return found[0]
                 await asyncio.sleep(0.02)
+        return None
 
     flight = asyncio.run(work())
     assert [f.step for f in flight.failures] == ["act"]
+
+
+def test_an_envelope_names_what_its_reader_may_see(memory: muniment.Memory, tenant: str) -> None:
+    board, everyone = memory.session(tenant=tenant, grants={"board"}), memory.session(tenant=tenant)
+    single_valued(board, "city")
+    tell(board, "jane", "city", "Bergen", "2026-01-01", access={"board"})
+    flight = board.turn("Where does jane live?", answer, subject="jane", run="r").flight
+    assert len(flight.read) == 1
+    (seen,) = everyone.turns(run="r").items
+    assert (seen.message_id, seen.read, seen.sources) == (flight.message_id, (), ())
+    assert board.turn_record(flight.turn_id).read == flight.read
+
+
+class Junk(Failing):
+    name = "junk"
+
+    def extract(self, batch: Sequence[Evidence]) -> Any:
+        return [5]
+
+
+def test_an_extractor_that_gives_something_else_is_a_failure_like_any_other(reading: Any, tenant: str) -> None:
+    session = reading(Junk()).session(tenant=tenant)
+    assert session.remember("I live in Bergen.").failure.code == "extraction_failed"
+    assert session.retry().tried == 1

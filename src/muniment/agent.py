@@ -127,7 +127,7 @@ def _note_read(log: _Log, payload: Payload) -> None:
     log.note(
         read=tuple(claim.claim_id for claim in payload.claims),
         sources=tuple(evidence.evidence_id for evidence in payload.evidence),
-        conflicts=len(payload.conflicts), abstained=payload.abstention is not None,
+        conflicts=payload.conflicts, abstained=payload.abstention is not None,
         valid_at=payload.retrieval.valid_at, known_at=payload.retrieval.known_at,
     )  # fmt: skip
 

@@ -65,7 +65,7 @@ class TurnFailure(Record):
 
 
 class Flight(Record):
-    """The flight recorder's envelope of one turn.
+    """The flight recorder's envelope of one turn, as far as the session may see what it names.
 
     `read` are the claims and `sources` the evidences of the payload, which was read at `valid_at` and `known_at`;
     `milliseconds` are by step. Contents stand in the evidence: the message, and the reply with its calls in the
@@ -80,7 +80,7 @@ class Flight(Record):
     reply_id: str | None = None
     read: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
-    conflicts: int = 0
+    conflicts: tuple[tuple[str, str], ...] = ()
     abstained: bool = False
     valid_at: Instant | None = None
     known_at: Instant | None = None

@@ -81,6 +81,8 @@ def open_case(tx: Tx, turn: Turn, desk: Desk, proposal: Proposal) -> Case:
         if covers(claim.scope, proposal.scope) and start in claim.valid
     }  # fmt: skip
     near.premises |= {key: premise for key, premise in premises.items() if key not in near.claims}
+    if proposal.within is not None:
+        rule = rule.both(proposal.within)
     edit = Edit.of(near, requested=sources.observed_at if desk.access.may_import and sources.imported else now)
     edit.steps = {"receive": {"citations": len(proposal.citations)}, "identify": {"known_as": group}}
     return Case(

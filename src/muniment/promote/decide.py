@@ -119,7 +119,7 @@ def release(tx: Tx, held: Opened) -> None:
     if held.edit.near.claims[held.claim.claim_id].live or not held.claim.live:
         return
     ended = [link for key, link in held.links.items() if key not in held.edit.near.links]
-    readmit(tx, held.edit, ended, f"nothing stands against it any more: {held.claim.claim_id} is no longer held")
+    readmit(tx, held.edit, ended, "nothing stands against it any more")
 
 
 def decision_of(held: Opened, outcome: Outcome, reason: str, at: datetime | None) -> Decision:

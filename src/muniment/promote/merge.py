@@ -52,9 +52,10 @@ def merge(
 
 def merge_in(
     tx: Tx, turn: Turn, desk: Desk, from_subject: str, into_subject: str, *, method: str, reason: str,
-    confidence: float | None, citations: Sequence[Citation], reviewing: UUID | None = None,
+    confidence: float | None, citations: Sequence[Citation], reviewing: Row | None = None,
 ) -> Merge:  # fmt: skip
-    """As `merge`, in a turn that has the whole tenant. `reviewing`: the review that asked whether they are one."""
+    """As `merge`, in a turn that has the whole tenant. `reviewing`: the review that asked whether they are one; who may
+    see that may see the merge."""
     if from_subject == into_subject:
         raise InvalidInput("a subject is one with itself; name two")
     ends = (from_subject, into_subject)
@@ -69,6 +70,8 @@ def merge_in(
     if said and said[0]["visible"]:
         return merge_of(said[0])
     rule, now = rule_of(tx, desk, citations), asked_now.get()
+    if reviewing is not None:
+        rule = joint_rule(tx, [reviewing["access_id"]])
     for hidden in said:
         # Somebody said so before, where this session may not see it: from now on both may see it.
         rule = joint_rule(tx, [hidden["access_id"]]).either(rule)
@@ -78,7 +81,7 @@ def merge_in(
         evidence_id=first_of(citations), reason=reason, rule=rule, actor=desk.access.actor, at=now,
     )  # fmt: skip
     for review in reviews.open_of(tx, (), ends).get():
-        if set(review["subjects"]) == pair and review["review_id"] != reviewing:
+        if set(review["subjects"]) == pair and (reviewing is None or review["review_id"] != reviewing["review_id"]):
             reviews.decide(
                 tx, review["review_id"], "merge", by=desk.access.actor, reason=reason, actor=desk.access.actor, at=now
             )

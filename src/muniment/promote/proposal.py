@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from muniment.errors import InvalidInput, InvalidTime
+from muniment.model.access import AccessRule
 from muniment.model.evidence import Evidence, Span
 from muniment.model.ids import parse_id
 from muniment.model.memory_type import require_value_of
@@ -52,6 +53,8 @@ class Proposal:
     supersedes: UUID | None
     correction: bool
     labels: frozenset[str] | None
+    within: AccessRule | None = None
+    """Who may see the claim, beside what its evidence and labels ask."""
 
     def asserted_to(self, start: datetime) -> datetime | None:
         """The end of the asserted period. Raises `InvalidTime` when it does not lie after `start`."""

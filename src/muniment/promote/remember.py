@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from muniment.canonical import activity, extractions
@@ -24,7 +24,7 @@ from muniment.promote.ports import Desk
 from muniment.promote.preserve import preserve, read_back
 from muniment.promote.proposal import Proposal, make_proposal
 from muniment.promote.propose import propose
-from muniment.promote.who import who_is
+from muniment.promote.who import Meant, who_is
 
 MAX_LIMIT, MAX_ATTEMPTS = 10_000, 1000
 _MAX_ERROR = 500
@@ -121,13 +121,16 @@ def _read(desk: Desk, extractor: Extractor, evidence: Evidence) -> _Read:
 
 
 def _extract(extractor: Extractor, evidence: Evidence) -> Extraction:
+    given: object = None
     try:
-        (extraction,) = extractor.extract([evidence])
+        (given,) = extractor.extract([evidence])
     except ExtractionFailed as error:
         return Extraction(failure=error)
     except Exception as error:  # noqa: BLE001 - code of others; its message might repeat the text
         return Extraction(failure=ExtractionFailed(f"error: the extractor raised {type(error).__name__}"))
-    return extraction
+    if not isinstance(given, Extraction):
+        return Extraction(failure=ExtractionFailed(f"error: the extractor gave a {type(given).__name__}"))
+    return given
 
 
 def _propose_all(desk: Desk, evidence: Evidence, read: _Read) -> None:
@@ -147,16 +150,19 @@ def _propose_all(desk: Desk, evidence: Evidence, read: _Read) -> None:
             read.refused.append(_refusal(error.code, str(error)))
 
 
-def _proposal(evidence: Evidence, candidate: Candidate, meant: Mapping[str, str]) -> Proposal:
+def _proposal(evidence: Evidence, candidate: Candidate, meant: Mapping[str, Meant]) -> Proposal:
+    who = meant.get(candidate.subject, Meant(candidate.subject))
     try:
-        return make_proposal(
-            subject=meant.get(candidate.subject, candidate.subject), predicate=candidate.predicate,
+        proposal = make_proposal(
+            subject=who.subject, predicate=candidate.predicate,
             value=candidate.value,
             evidence=evidence.span(candidate.start, candidate.end), scope=candidate.scope,
             statement=candidate.statement, memory_type=candidate.memory_type, valid_from=candidate.valid_from,
             valid_to=candidate.valid_to, confidence=candidate.confidence, premises=(), supersedes=None,
             correction=False, access=None,
         )  # fmt: skip
+        # Who may not know whom the name means may not read it off the claim.
+        return replace(proposal, within=who.within)
     except (AttributeError, TypeError, ValueError) as error:
         raise InvalidInput(f"the extractor gave a candidate of the wrong types ({type(error).__name__})") from None
 

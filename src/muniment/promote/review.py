@@ -153,7 +153,7 @@ def _decide_merge(tx: Tx, turn: Turn, desk: Desk, row: Row, ruling: Ruling) -> V
         standing = {str(made["merge_id"]) for made in subjects.merges_of(tx, [source]).get()}
         merged = merge_in(
             tx, turn, desk, source, into, method="review", reason=ruling.reason, confidence=None, citations=(),
-            reviewing=row["review_id"],
+            reviewing=row,
         )  # fmt: skip
         # A merge that somebody else made is not this decision's to undo.
         effects = {} if merged.merge_id in standing else {"merge": merged.merge_id}

@@ -76,7 +76,7 @@ def edit(tx: Tx, held: Opened, rivals: Sequence[UUID], ruling: Ruling) -> Ruled:
     )  # fmt: skip
     twin = next((c for c in held.edit.near.in_slot(slot) if c.live and same_value(c, new, held.policy)), None)
     if twin is not None:
-        return _give_to(tx, held, twin, ruling.text(f"edited: it says what {twin.claim_id} says"))
+        return _give_to(tx, held, twin, ruling.text("edited: it says what another claim says"))
     end(held, Status.REJECTED, ruling.text("edited") + f"; see {new.claim_id}")
     held.edit.put(new, "")
     given = _give_places(tx, held, new)
@@ -94,7 +94,7 @@ def merge(tx: Tx, held: Opened, rivals: Sequence[UUID], ruling: Ruling) -> Ruled
     if into is None or into not in standing:
         ids = ", ".join(map(str, standing)) or "none holds"
         raise InvalidInput(f"say in `into` which of the claims against it says the same: {ids}")
-    return _give_to(tx, held, held.edit.near.claims[into], ruling.text(f"merged into {into}"))
+    return _give_to(tx, held, held.edit.near.claims[into], ruling.text("merged into a claim that says the same"))
 
 
 def _give_to(tx: Tx, held: Opened, other: HeldClaim, why: str) -> Ruled:

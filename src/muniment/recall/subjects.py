@@ -24,7 +24,7 @@ def read_subject(tx: Tx, subject: str, *, known_at: datetime | None) -> Subject:
     merges = subjects.merges_of(tx, group, known_at=known_at).get()
     return Subject(
         subject_id=subject, known_as=tuple(group), identities=tuple(map(identity_of, asked_identities.get())),
-        merges=tuple(merge_of(row) for row in merges if row["visible"]),
+        merges=tuple(merge_of(row | {"known_to": None}) for row in merges if row["visible"]),
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from muniment.model.turn import Flight, FlightPage
 from muniment.recall.read import MAX_LIMIT
 from muniment.store.answer import Answer
 from muniment.store.database import Tx
+from muniment.store.statements import sql
 
 
 def read_turns(tx: Tx, *, run: str | None, thread: str | None, limit: int, cursor: str | None) -> FlightPage:
@@ -38,4 +39,25 @@ def _find(
     before: UUID | None = None, most: int,
 ) -> list[Flight]:  # fmt: skip
     parameters = {"turn_id": turn_id, "run": run, "thread": thread, "before": before, "most": most}
-    return Answer(tx, "turns", parameters, lambda rows: [Flight.model_validate(row["used"]) for row in rows]).get()
+    flights = Answer(tx, "turns", parameters, lambda rows: [Flight.model_validate(row["used"]) for row in rows]).get()
+    named = {UUID(one) for flight in flights for one in _named(flight)}
+    rows = tx.execute(sql("existing_sources"), {"ids": list(named)}).fetchall() if named else []
+    seen = {str(found) for (found,) in rows}
+    return [_as_seen(flight, seen) for flight in flights]
+
+
+def _named(flight: Flight) -> set[str]:
+    promoted = {one.claim_id for one in flight.promoted if one.claim_id is not None}
+    return {*flight.read, *flight.sources, *promoted, *(end for pair in flight.conflicts for end in pair)}
+
+
+def _as_seen(flight: Flight, seen: set[str]) -> Flight:
+    """Who sees the message need not see all that the agent saw."""
+    return flight.model_copy(
+        update={
+            "read": tuple(one for one in flight.read if one in seen),
+            "sources": tuple(one for one in flight.sources if one in seen),
+            "conflicts": tuple(pair for pair in flight.conflicts if set(pair) <= seen),
+            "promoted": tuple(one for one in flight.promoted if one.claim_id is None or one.claim_id in seen),
+        }
+    )

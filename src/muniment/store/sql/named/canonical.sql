@@ -83,7 +83,7 @@ VALUES (current_setting('muniment.tenant'), %(review_id)s, %(kind)s, %(claim_id)
         %(access_id)s, %(activity_id)s)
 
 -- :name reviews -- under the reader's own access; a review is visible to who may see all that it is about
-SELECT r.review_id, r.kind, r.claim_id, r.rivals, r.subjects, r.reason, r.recorded_at AS opened_at, d.decisions,
+SELECT r.review_id, r.kind, r.claim_id, r.rivals, r.subjects, r.access_id, r.reason, r.recorded_at AS opened_at, d.decisions,
        NULLIF(d.decisions -> -1 ->> 'verdict', 'undo') AS verdict, d.effects
 FROM canonical.review r CROSS JOIN LATERAL (
     SELECT coalesce(jsonb_agg(jsonb_build_object('verdict', d.verdict, 'by', d.decided_by, 'reason', d.reason,
