@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ Act = Callable[[Payload], Reply | str]
 Evaluate = Callable[[Payload, Reply], Evaluation | bool | None]
 _MAX_REASON = 500
 _MAX_KEPT = 1000
+_MAX_AUTHOR = 200
 _TICK = timedelta(microseconds=1)
 
 
@@ -216,7 +218,7 @@ def _keep_reply(
         kept = {name: order.stored_with[name] for name in ("access", "thread") if name in order.stored_with}
         stored = verbs.add(
             reply.text or "(no text)", source="turn", source_id=log.flight.turn_id, role="assistant", trust="model",
-            author=reply.model, **kept,
+            author=reply.model and reply.model[:_MAX_AUTHOR], **kept,
             metadata={
                 "turn": log.flight.turn_id, "answers": message.evidence_id, "run": order.run,
                 "calls": [_kept(call) for call in reply.calls],
@@ -227,16 +229,30 @@ def _keep_reply(
 
 
 def _kept(call: Call) -> dict[str, Any]:
-    """A call as the metadata keeps it: what is long is cut, and says so."""
-    kept: dict[str, Any] = call.model_dump(mode="json")
-    arguments = json.dumps(kept["arguments"], ensure_ascii=False)
-    if len(arguments) > _MAX_KEPT:
-        kept["arguments"] = {"cut": arguments[:_MAX_KEPT]}
-    result = kept["result"]
-    if result is not None and not isinstance(result, str):
-        result = json.dumps(result, ensure_ascii=False)
-    kept["result"] = result if result is None or len(result) <= _MAX_KEPT else result[:_MAX_KEPT] + " … (cut)"
-    return kept
+    """A call as the metadata keeps it: what is long is cut, what is no JSON is written as text."""
+    arguments, result = _as_text(dict(call.arguments)), call.result
+    text = result if isinstance(result, str | None) else _as_text(result)
+    return {
+        "name": call.name,
+        "arguments": json.loads(arguments) if len(arguments) <= _MAX_KEPT else {"cut": arguments[:_MAX_KEPT]},
+        "result": text if text is None or len(text) <= _MAX_KEPT else text[:_MAX_KEPT] + " … (cut)",
+        "milliseconds": call.milliseconds,
+    }
+
+
+def _as_text(value: Any) -> str:
+    return json.dumps(_plain(value), ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    """JSON, with what is none (a NaN, a date, an object) as text."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return str(value)
 
 
 def _failure(step: Step, error: Exception) -> TurnFailure:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 from uuid import UUID
 
 from muniment.canonical import activity, extractions
@@ -121,7 +122,7 @@ def _read(desk: Desk, extractor: Extractor, evidence: Evidence) -> _Read:
 
 
 def _extract(extractor: Extractor, evidence: Evidence) -> Extraction:
-    given: object = None
+    given: Any
     try:
         (given,) = extractor.extract([evidence])
     except ExtractionFailed as error:
