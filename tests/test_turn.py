@@ -264,12 +264,12 @@ def test_what_text_cannot_hold_is_replaced_in_the_record_and_loses_nothing(sessi
     assert flight.failures == ()
     kept = session.evidence(flight.reply_id or "")
     assert (kept.content, kept.author) == ("x\ufffdy?", "m\ufffd")
+    assert session.turn_record(flight.turn_id).called == ("a\ufffdb?",)
     odd = Call(name="odd", arguments={"x": float("nan"), "y": object, "z": "NaN"}, result=[b"bytes", float("inf")])
     flight = session.turn("hello", lambda payload: Reply(text="x", calls=(odd,), model="m" * 5000)).flight
     assert flight.failures == ()
     call = session.evidence(flight.reply_id or "").metadata["calls"][0]
     assert (call["arguments"]["x"], call["arguments"]["z"], call["result"]) == ("nan", "NaN", '["b\'bytes\'", "inf"]')
-    assert session.turn_record(flight.turn_id).called == ("a\ufffdb?",)
 
 
 def test_many_agents_that_await_verbs_while_they_act_do_not_wait_for_each_other(

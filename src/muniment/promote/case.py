@@ -68,7 +68,7 @@ def open_case(tx: Tx, turn: Turn, desk: Desk, proposal: Proposal) -> Case:
     ]  # fmt: skip
     asked_cited = claims.spans_in_slots(tx, slots, [c.evidence_id for c in proposal.citations])
     asked_candidates = of_candidates(tx, slots[:1])
-    asked_resting = claims.held_of_subjects(tx, group, policy.depends_on)
+    asked_resting = claims.held_of_subjects(tx, group, policy.depends_on) if policy.depends_on else None
     named_target = [proposal.supersedes] if proposal.supersedes else []
     resting = resting_on(tx, group, proposal.predicate, in_force)
     near = gather(tx, slots=slots, extra=[*named_target, *resting], turn=turn, policies=in_force, group=group)
@@ -77,7 +77,7 @@ def open_case(tx: Tx, turn: Turn, desk: Desk, proposal: Proposal) -> Case:
     start = _start(proposal, sources, target)
     rule = joint_rule(tx, [*sources.access_ids, *(premise.access_id for premise in named.values())])
     premises = named | {
-        key: claim for key, claim in asked_resting.get().items()
+        key: claim for key, claim in (asked_resting.get() if asked_resting is not None else {}).items()
         if covers(claim.scope, proposal.scope) and start in claim.valid
     }  # fmt: skip
     near.premises |= {key: premise for key, premise in premises.items() if key not in near.claims}
