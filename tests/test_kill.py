@@ -15,7 +15,10 @@ import psycopg
 import pytest
 
 import muniment
+from muniment.errors import EngineUnavailable
+from muniment.model.access import Access
 from muniment.providers.local import LocalEmbedder
+from muniment.store.database import Database, Tx
 from muniment.store.embedded import EmbeddedServer
 from tests.conftest import Databases, HashEmbedder
 
@@ -177,10 +180,42 @@ def test_an_interrupted_ingest_says_so_and_leaves_whole_items(
             assert running.poll() is None
         running.send_signal(signal.SIGINT)
         _, error = running.communicate(timeout=60)
-    assert running.returncode == 130
+    assert running.returncode == 130, error
     assert "interrupted" in error
     evidence, pins, *_ = counts(databases, own_database)
     assert 0 < evidence == pins < 20_000
+
+
+@pytest.mark.parametrize("lost", ["before", "meanwhile"])
+def test_an_interruption_is_an_interruption_also_when_the_connection_is_lost_over_it(
+    databases: Databases, own_database: str, lost: str
+) -> None:
+    database = Database(databases.app(own_database), max_connections=1)
+    access = Access("acme", frozenset(), frozenset(), actor="test")
+
+    def lose(tx: Tx) -> None:
+        backend = tx.execute("SELECT pg_backend_pid()").fetchone()
+        with psycopg.connect(databases.admin(own_database), autocommit=True) as admin:
+            admin.execute("SELECT pg_terminate_backend(%s, 5000)", backend)
+
+    def interrupted_by(first: type[BaseException]) -> None:
+        with database.transaction(access) as tx:
+            if lost == "before":
+                lose(tx)
+                raise first
+            try:
+                raise first
+            finally:
+                lose(tx)
+                tx.execute("SELECT 1").fetchone()
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted_by(KeyboardInterrupt)
+    with pytest.raises(ValueError if lost == "before" else EngineUnavailable):
+        interrupted_by(ValueError)
+    with database.transaction(access) as tx:
+        assert tx.execute("SELECT 1").fetchone() == (1,)
+    database.close()
 
 
 def test_a_command_that_does_not_exist_is_refused_without_a_traceback() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import selectors
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any, Literal, LiteralString
 
@@ -105,7 +105,9 @@ class Database:
                 tx.execute(sql("enter_tenant"), settings)
                 yield tx
             except BaseException:
-                connection.rollback()
+                # A connection that cannot roll back is dropped by the pool; what went wrong first is what is told.
+                with suppress(psycopg.Error):
+                    connection.rollback()
                 raise
             tx.execute("COMMIT")
             tx.drain()
@@ -126,6 +128,9 @@ class Database:
                 f"no connection became free: {error}. Close transactions or raise the limit"
             ) from error
         except psycopg.OperationalError as error:
+            interruption = _interruption(error)
+            if interruption is not None:
+                raise interruption from None
             if isinstance(error, psycopg.errors.DeadlockDetected | psycopg.errors.QueryCanceled):
                 raise
             raise EngineUnavailable(
@@ -140,6 +145,14 @@ class Database:
     def close(self) -> None:
         """Closes every connection; running transactions are rolled back."""
         self._pool.close()
+
+
+def _interruption(error: BaseException) -> KeyboardInterrupt | None:
+    """The Ctrl-C in whose handling `error` arose: the driver cancels the statement, and the answer would hide it."""
+    behind = error.__context__
+    while behind is not None and not isinstance(behind, KeyboardInterrupt):
+        behind = behind.__context__
+    return behind
 
 
 class _UTCDumper(DatetimeDumper):
