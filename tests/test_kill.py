@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import LiteralString
 
 import psutil
 import psycopg
@@ -157,6 +158,21 @@ def test_the_embedded_database_is_reached_as_a_role_that_row_level_security_bind
             row = app.execute("SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user").fetchone()
         server.release()
     assert row == (False, False)
+
+
+def test_statistics_of_a_new_folder_do_not_wait_a_minute_and_what_its_owner_sets_stays(home: Path) -> None:
+    naptime: LiteralString = "SELECT current_setting('autovacuum_naptime')"
+    with muniment.open(home, embedder="none"):
+        server = EmbeddedServer(home)
+        with psycopg.connect(server.dsn(user="postgres"), autocommit=True) as owner:
+            assert owner.execute(naptime).fetchone() == ("5s",)
+            owner.execute("ALTER SYSTEM SET autovacuum_naptime = '2min'")
+        server.release()
+    with muniment.open(home, embedder="none"):
+        server = EmbeddedServer(home)
+        with psycopg.connect(server.dsn(user="postgres")) as owner:
+            assert owner.execute(naptime).fetchone() == ("2min",)
+        server.release()
 
 
 def test_the_local_embedder_gives_the_same_bytes_whatever_the_batch(embedder: LocalEmbedder) -> None:

@@ -94,6 +94,8 @@ def _ensure_database(connection: Connection) -> None:
     # Another process that opened the same new folder may be first.
     with suppress(psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
         connection.execute(psycopg.sql.SQL(sql("create_database")).format(psycopg.sql.Identifier(DATABASE)))
+        connection.execute(sql("analyze_sooner"))
+        connection.execute(sql("reload_settings"))
 
 
 def _without_password(dsn: str) -> str:
