@@ -1,4 +1,4 @@
-"""`python -m benchmarks [rules|writes|latency|locomo] [--data FILE]`: every table, or the named ones."""
+"""`python -m benchmarks [rules|writes|proposals|latency|locomo] [--data FILE]`: every table, or the named ones."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import tempfile
 from pathlib import Path
 
 import muniment
-from benchmarks import latency, locomo, rules, writes
+from benchmarks import latency, locomo, proposals, rules, writes
 from benchmarks.report import console, machine
 
-TABLES = ("rules", "writes", "latency", "locomo")
+TABLES = ("rules", "writes", "proposals", "latency", "locomo")
 
 
 def main() -> None:
@@ -27,6 +27,8 @@ def main() -> None:
         home = Path(folder)
         if "writes" in wanted:
             writes.run(home)
+        if "proposals" in wanted:
+            proposals.run(home)
         if "latency" in wanted:
             latency.run(home)
         if "locomo" in wanted:
